@@ -1,0 +1,37 @@
+# make demo: set everything up, train two adders, draw the curve.   make test: set everything up, run the tests.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test check bench results clean
+
+demo: $(STAMP)
+	$(BIN)/tenfold demo
+
+test: $(STAMP)
+	$(BIN)/pytest -n 2
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP) .venv-peers/.installed
+	.venv-peers/bin/python -m benchmarks
+
+results: $(STAMP)
+	$(BIN)/python papers/symmetry/addition.py
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+# transformers 4.57.6 is the last with BERT's relative keys; it lives apart and is only compared with.
+.venv-peers/.installed: pyproject.toml constraints.txt benchmarks/requirements.txt
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r benchmarks/requirements.txt
+	touch $@
+
+clean:
+	rm -rf .venv .venv-peers runs demo

@@ -1,0 +1,44 @@
+"""tenfold: train short, test long, and know why.
+
+>>> import tenfold
+>>> recipe = tenfold.recipe("symmetry/addition-relative", scale="smoke")
+>>> recipe.pe.name
+'pairwise'
+
+Names are imported when they are first used, so that `tenfold --help` need not wait for torch.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Recipe": "tenfold.lab.recipe",
+    "Run": "tenfold.lab.run",
+    "train": "tenfold.lab.run",
+    "recipe": "tenfold.lab.recipes",
+    "TenfoldError": "tenfold.errors",
+    "Places": "tenfold.places",
+    "Addition": "tenfold.tasks.addition",
+    "ALiBi": "tenfold.pe",
+    "Learned": "tenfold.pe",
+    "NoPE": "tenfold.pe",
+    "Pairwise": "tenfold.pe",
+    "PositionalEncoding": "tenfold.pe",
+    "Relative": "tenfold.pe",
+    "Rotary": "tenfold.pe",
+    "Sinusoidal": "tenfold.pe",
+}
+
+__all__ = [*_WHERE, "__version__"]  # pyright: ignore
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

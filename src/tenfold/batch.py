@@ -1,0 +1,178 @@
+"""From written examples to tensors, per layout; the one place where numpy meets torch.
+
+In every layout the answer is read at the *last* A positions of a sequence, so that a model computes its
+last layer for those alone:
+
+- `in_place`: the question itself, read at its last A tokens;
+- `causal`: question, `=`, answer but for its last token; `=` predicts the first answer token;
+- `seq2seq`: the question in the encoder; `start` and the answer but for its last token in the decoder.
+
+Shapes: B batch, T tokens of a sequence, A answer tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tenfold.errors import TenfoldError, unknown
+from tenfold.places import Places, Scheme
+from tenfold.tasks.base import Examples, Ints, Role, Task, Vocabulary
+from tenfold.tasks.formats import Format, Line, Written
+
+IGNORED = -100  # a target that is not graded
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens with their places; `valid` is None when no row is padded."""
+
+    tokens: Tensor  # (B, T)
+    places: Places
+    valid: Tensor | None = None  # (B, T) bool
+
+    def to(self, device: torch.device | str) -> Tokens:
+        valid = None if self.valid is None else self.valid.to(device)
+        return Tokens(self.tokens.to(device), self.places.to(device), valid)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a model takes: the sequence it answers in, and for an encoder-decoder the source it reads."""
+
+    sequence: Tokens
+    target: Tensor  # (B, A), IGNORED where nothing is graded
+    given: int  # how many leading tokens of the sequence are the question; the rest is the answer
+    source: Tokens | None = None
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    @property
+    def read(self) -> int:
+        """How many positions at the end of the sequence are read."""
+        return self.target.shape[1]
+
+    def to(self, device: torch.device | str) -> Batch:
+        source = None if self.source is None else self.source.to(device)
+        return Batch(self.sequence.to(device), self.target.to(device), self.given, source)
+
+    def asked(self, blank: int) -> Batch:
+        """The batch without its answer: what a model may see when it is examined."""
+        tokens = self.sequence.tokens.clone()
+        tokens[:, self.given :] = blank
+        target = torch.full_like(self.target, IGNORED)
+        return replace(self, sequence=replace(self.sequence, tokens=tokens), target=target)
+
+
+def in_place(written: Written, vocabulary: Vocabulary) -> Batch:
+    size = written.question.tokens.shape[1]
+    index = np.arange(size, dtype=np.int64)[None]
+    return Batch(_tokens(written.question, index), _target(written), given=size)
+
+
+def causal(written: Written, vocabulary: Vocabulary) -> Batch:
+    question, answer = written.question, written.answer
+    joined = _before_answer(question, answer, vocabulary.equals)
+    size = joined.tokens.shape[1]
+    padding = question.tokens.shape[1] - written.asked  # (N,): pads on the left
+    if (padding == padding[0]).all():
+        padding = padding[:1]
+    index = np.arange(size, dtype=np.int64)[None] - padding[:, None]
+    index = np.where(index >= 0, index, -1)
+    given = size - answer.tokens.shape[1] + 1
+    return Batch(_tokens(joined, index), _target(written), given)
+
+
+def seq2seq(written: Written, vocabulary: Vocabulary) -> Batch:
+    size = written.question.tokens.shape[1]
+    index = np.arange(size, dtype=np.int64)[None] - (size - written.asked)[:, None]
+    source = _tokens(written.question, np.where(index >= 0, index, -1))
+    nothing = Line(*(np.zeros((len(written.asked), 0), dtype=np.int64) for _ in range(4)))
+    answer = _before_answer(nothing, written.answer, vocabulary.start)
+    index = np.arange(answer.tokens.shape[1], dtype=np.int64)[None]
+    return Batch(_tokens(answer, index), _target(written), given=1, source=source)
+
+
+LAYOUTS: dict[str, Callable[[Written, Vocabulary], Batch]] = {
+    "in_place": in_place,
+    "causal": causal,
+    "seq2seq": seq2seq,
+}
+
+
+@dataclass(frozen=True)
+class Batcher:
+    """Examples in, tensors out: a task's format, a model's layout, and the schemes of a recipe."""
+
+    task: Task
+    format: Format
+    layout: str
+    schemes: Sequence[Scheme] = ()
+
+    def __post_init__(self) -> None:
+        if self.layout not in LAYOUTS:
+            raise unknown("layout", self.layout, LAYOUTS)
+        if self.layout not in self.format.layouts:
+            raise TenfoldError(
+                f'format "{self.format.name}" cannot be laid out as "{self.layout}"; '
+                f"it can as {', '.join(sorted(self.format.layouts))}"
+            )
+
+    def __call__(self, examples: Examples, generator: torch.Generator | None = None) -> Batch:
+        vocabulary = self.task.vocabulary
+        batch = LAYOUTS[self.layout](self.format.write(examples, vocabulary), vocabulary)
+        if not self.schemes:
+            return batch
+        source = None if batch.source is None else self._placed(batch.source, generator)
+        return replace(batch, sequence=self._placed(batch.sequence, generator), source=source)
+
+    def _placed(self, sequence: Tokens, generator: torch.Generator | None) -> Tokens:
+        places = sequence.places
+        for scheme in self.schemes:
+            places = scheme(sequence.tokens, places, generator)
+        return replace(sequence, places=places)
+
+
+def _before_answer(question: Line, answer: Line, first: int) -> Line:
+    """The question, the token `first`, and the answer but for its last token, which predict the answer."""
+    n = len(answer.tokens)
+
+    def joined(name: str, between: int | None) -> Ints:
+        before, after = getattr(question, name), getattr(answer, name)
+        parts = [np.broadcast_to(before, (n, before.shape[1]))]
+        if between is None:  # a predicting token works on the column that it predicts
+            parts.append(np.broadcast_to(after, (n, after.shape[1])))
+        else:
+            parts.append(np.full((n, 1), between, dtype=np.int64))
+            parts.append(np.broadcast_to(after[:, :-1], (n, after.shape[1] - 1)))
+        return np.concatenate(parts, axis=1)
+
+    return Line(
+        joined("tokens", first),
+        joined("role", Role.OPERATOR),
+        joined("significance", -1),
+        joined("column", None),
+    )
+
+
+def _tokens(line: Line, index: Ints) -> Tokens:
+    padded = bool((index < 0).any())
+    facts = {"role": line.role, "significance": line.significance, "column": line.column}
+    places = Places(index=torch.from_numpy(index), **{k: _tensor(v) for k, v in facts.items()})
+    valid = torch.from_numpy(index >= 0) if padded else None
+    return Tokens(_tensor(line.tokens), places, valid)
+
+
+def _tensor(array: Ints) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array))
+
+
+def _target(written: Written) -> Tensor:
+    tokens = written.answer.tokens
+    graded = np.arange(tokens.shape[1])[None] < written.graded[:, None]
+    return torch.from_numpy(np.where(graded, tokens, IGNORED))

@@ -1,0 +1,40 @@
+"""Errors meant for the person at the keyboard: one line that names the thing, the value and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TenfoldError(Exception):
+    """What went wrong, in one line. The command line prints it and exits with `exit_code`."""
+
+    exit_code = 2
+
+
+class Stopped(TenfoldError):
+    """Training was asked to stop by a signal; everything up to the last step is saved."""
+
+    def __init__(self, message: str, signal_number: int) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + signal_number
+
+
+class Diverged(TenfoldError):
+    """The loss or a gradient is no longer finite; the last good checkpoint stands."""
+
+    exit_code = 3
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> TenfoldError:
+    """The error for a name that nobody registered.
+
+    >>> print(unknown("encoding", "alibbi", ["alibi", "rotary"]))
+    unknown encoding "alibbi"; did you mean "alibi"?
+    >>> print(unknown("encoding", "xyz", ["alibi", "rotary"]))
+    unknown encoding "xyz"; known: alibi, rotary
+    """
+    names = sorted(known)
+    close = get_close_matches(str(name), names, n=1)
+    hint = f'did you mean "{close[0]}"?' if close else f"known: {', '.join(names)}"
+    return TenfoldError(f'unknown {kind} "{name}"; {hint}')

@@ -1,0 +1,153 @@
+"""Exact match by length and slice, of anything that answers a batch.
+
+Shapes: N problems, B rows of a batch, T tokens of a sequence, A answer tokens.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from torch import Tensor
+
+from tenfold.batch import IGNORED, Batch, Batcher
+from tenfold.errors import TenfoldError, unknown
+from tenfold.evals.slices import SLICES
+from tenfold.evals.statistics import wilson
+from tenfold.tasks.base import Examples, check_length
+
+MEMORY = 2**29  # bytes that one batch of an evaluation may take
+
+
+class Answerer(Protocol):
+    def answer(self, batch: Batch) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: `value` of `metric` over n problems; an interval where n are independent trials."""
+
+    length: int
+    slice: str
+    metric: str
+    value: float
+    n: int
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """Asks a model problems of a task: the same ones for the same seed, whatever else is asked."""
+
+    batcher: Batcher
+    seed: int = 0
+    heads: int = 8  # of the model, for the memory that attention takes
+    width: int = 128
+    device: str = "cpu"
+
+    def rows(
+        self,
+        model: Answerer,
+        lengths: Sequence[int],
+        slices: Sequence[str] = ("uniform",),
+        n: int = 1000,
+        tell: Callable[[Row], None] | None = None,
+    ) -> list[Row]:
+        """Exact match and per-digit accuracy at every length, on every slice that applies there."""
+        found = []
+        for length, label, examples in self.questions(lengths, slices, n):
+            for row in self.grade(model, examples, length, label):
+                found.append(row)
+                if tell is not None:
+                    tell(row)
+        return found
+
+    def questions(
+        self, lengths: Sequence[int], slices: Sequence[str], n: int
+    ) -> Iterator[tuple[int, str, Examples]]:
+        limit = self.batcher.format.longest()
+        for length in lengths:
+            check_length(length)
+            if limit is not None and length > limit:
+                raise TenfoldError(
+                    f"a length of {length} digits does not fit the format "
+                    f'"{self.batcher.format.name}", which holds {limit}'
+                )
+        for name in slices:
+            if name not in SLICES:
+                raise unknown("slice", name, SLICES)
+        for length in lengths:
+            for name in slices:
+                for label, sampler in SLICES[name](length, self.batcher.format).items():
+                    rng = np.random.default_rng((self.seed, length, zlib.crc32(label.encode())))
+                    yield length, label, self.batcher.task.sample(n, length, rng, sampler)
+
+    def grade(self, model: Answerer, examples: Examples, length: int, label: str) -> list[Row]:
+        exact = right = graded = 0
+        for batch in self.batches(examples):
+            whole, digits, counted = grade(model.answer(batch.asked(self.blank)), batch.target)
+            exact += int(whole.sum())
+            right += int(digits.sum())
+            graded += int(counted.sum())
+        n = len(examples)
+        return [
+            Row(length, label, "exact", exact / n, n, *wilson(exact, n)),
+            Row(length, label, "digit", right / graded, graded, *wilson(right, graded)),
+        ]
+
+    def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
+        """The model's answer and the target of each batch, (B, A) each."""
+        for batch in self.batches(examples):
+            yield model.answer(batch.asked(self.blank)), batch.target
+
+    @property
+    def blank(self) -> int:
+        return self.batcher.task.vocabulary.pad
+
+    def batches(self, examples: Examples) -> Iterable[Batch]:
+        """Batches of as many rows as the memory allows."""
+        one = self.batcher(_rows(examples, slice(0, 1)))
+        tokens = one.sequence.tokens.shape[1]
+        sources = 0 if one.source is None else one.source.tokens.shape[1]
+        span = tokens + sources
+        row = 4 * (3 * self.heads * span * span + 16 * self.width * span)
+        if row > 8 * MEMORY:
+            raise TenfoldError(
+                f"an input of {span} tokens needs about {row / 2**30:.0f} GiB of attention; "
+                f"this model can be asked up to about {self._affordable()} tokens"
+            )
+        size = max(1, min(MEMORY // row, 1024))
+        for start in range(0, len(examples), size):
+            yield self.batcher(_rows(examples, slice(start, start + size))).to(self.device)
+
+    def _affordable(self) -> int:
+        return int((8 * MEMORY / (12 * self.heads)) ** 0.5)
+
+
+def grade(answer: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Whether each row is right, each graded token is right, and is graded: (B,), (B, A), (B, A).
+
+    >>> answer = torch.tensor([[7, 5, 3], [7, 4, 3]])
+    >>> whole, right, graded = grade(answer, torch.tensor([[7, 5, IGNORED], [7, 5, 3]]))
+    >>> whole.tolist(), int(right.sum()), int(graded.sum())
+    ([True, False], 4, 5)
+    """
+    graded = target != IGNORED
+    right = (answer == target) & graded
+    return (right | ~graded).all(1), right, graded
+
+
+def _rows(examples: Examples, rows: slice) -> Examples:
+    return Examples(
+        examples.operands[rows],
+        examples.lengths[rows],
+        examples.answer[rows],
+        examples.answer_length[rows],
+    )

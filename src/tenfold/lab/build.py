@@ -1,0 +1,116 @@
+"""From a recipe to the objects it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from tenfold.batch import Batch, Batcher
+from tenfold.errors import TenfoldError, unknown
+from tenfold.evals.exact import Examiner
+from tenfold.evals.slices import SLICES
+from tenfold.lab.recipe import Recipe
+from tenfold.models import MODELS, Model, Shape
+from tenfold.pe import ENCODINGS
+from tenfold.places import SCHEMES
+from tenfold.registry import Spec
+from tenfold.tasks import FORMATS, SAMPLERS, TASKS
+from tenfold.train.lengths import LENGTHS
+from tenfold.train.loop import stream
+
+SIZES = ("width", "heads", "head_size")  # what a model tells its encodings
+
+
+@dataclass(frozen=True)
+class Built:
+    """A recipe's parts, all checked."""
+
+    recipe: Recipe
+    batcher: Batcher
+    make_model: Callable[[], Model]
+    draw: Callable[..., Any]
+    length_at: Callable[..., int]
+
+    def model(self) -> Model:
+        """A new model with the recipe's seed; the global random state is left as it was."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(stream(self.recipe.seed, 0))
+            return self.make_model()
+
+    def batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
+        """The training batch with this number: a function of the seed and the number alone."""
+        recipe = self.recipe
+        rng = np.random.default_rng((recipe.seed, number))
+        length = self.length_at(rng, recipe.data.length)
+        return self.batcher(
+            self.batcher.task.sample(recipe.train.batch, length, rng, self.draw), generator
+        )
+
+    def examiner(self, seed: int = 0) -> Examiner:
+        size = self.recipe.model
+        return Examiner(self.batcher, seed, size.heads, size.width, self.recipe.train.device)
+
+
+def build(recipe: Recipe) -> Built:
+    """Check every name and option of a recipe and make what they name; the model is made on demand."""
+    task = TASKS.build(recipe.task)
+    written = FORMATS.build(recipe.format)
+    kind: Any = MODELS[recipe.model.name]
+    schemes = [SCHEMES.bind(spec) for spec in recipe.schemes]
+    batcher = Batcher(task, written, kind.layout, schemes)
+    size = recipe.model
+    shape = Shape(size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm)
+    wanted: dict[str, Spec | None] = {
+        "pe": recipe.pe,
+        "encoder_pe": recipe.encoder_pe,
+        "cross_pe": recipe.cross_pe,
+    }
+    encodings = {
+        name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
+    }
+    for name in recipe.eval.slices:
+        if name not in SLICES:
+            raise unknown("slice", name, SLICES)
+    if (limit := written.longest()) is not None:
+        for length in (recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation):
+            if length > limit:
+                raise TenfoldError(
+                    f'a length of {length} digits does not fit the format "{written.name}", '
+                    f"which holds {limit}"
+                )
+    options = {
+        "vocabulary": len(task.vocabulary),
+        "end": task.vocabulary.end,
+        "shape": shape,
+        "encoder_layers": size.encoder_layers,
+        **encodings,
+    }
+    make = MODELS.factory(Spec(name=size.name), (*options, "encoder_pe", "cross_pe"))
+    _check_axes(batcher, encodings, size.width, size.heads)
+    return Built(
+        recipe,
+        batcher,
+        lambda: make(**options),
+        SAMPLERS.bind(recipe.data.sampler),
+        LENGTHS.bind(recipe.data.lengths),
+    )
+
+
+def _check_axes(
+    batcher: Batcher, encodings: dict[str, Callable[..., Any]], width: int, heads: int
+) -> None:
+    """Every axis that an encoding reads must be a fact or come from a scheme of the recipe."""
+    examples = batcher.task.sample(1, 1, np.random.default_rng(0))
+    known = set(batcher(examples).sequence.places)
+    with torch.device("meta"):
+        for name, make in encodings.items():
+            encoding = make(width=width, heads=heads, head_size=max(width // heads, 1))
+            for axis in sorted(encoding.axes - known):
+                raise TenfoldError(
+                    f'{name} "{encoding.name}" reads the axis "{axis}", which nothing provides; '
+                    f"there are {', '.join(sorted(known))} (add a scheme?)"
+                )

@@ -1,0 +1,150 @@
+"""Recipes: everything that decides a run, as one frozen value.
+
+Written in Python (`Recipe(pe="alibi")`), in YAML, or as overrides of either; unknown keys are refused
+with a suggestion. A run is named by the hash of its recipe.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any
+
+import pydantic
+import yaml
+
+from tenfold.errors import TenfoldError, unknown
+from tenfold.models.block import Norm
+from tenfold.registry import Spec, first_problem
+from tenfold.train.options import Training
+
+
+class Strict(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+
+class Data(Strict):
+    """Which problems are trained on."""
+
+    length: pydantic.PositiveInt = 5  # the longest operand in training
+    sampler: Spec = Spec(name="numbers")
+    lengths: Spec = Spec(name="longest")  # how a batch's length is chosen
+
+
+class ModelSize(Strict):
+    name: str = "encoder"
+    layers: pydantic.PositiveInt = 3
+    width: pydantic.PositiveInt = 96
+    heads: pydantic.PositiveInt = 4
+    feedforward: pydantic.PositiveInt | None = None
+    dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
+    norm: Norm = "pre"
+    encoder_layers: pydantic.NonNegativeInt = 1  # of an encoder-decoder
+
+
+class Evaluation(Strict):
+    """What is measured: at the end on every slice, on the way a little."""
+
+    lengths: tuple[pydantic.PositiveInt, ...] = (5, 6, 7, 8, 10, 15, 20)
+    slices: tuple[str, ...] = ("uniform", "full", "unequal", "cascades", "nines")
+    n: pydantic.PositiveInt = 1000
+    every: pydantic.PositiveInt = 500
+    validation: tuple[pydantic.PositiveInt, ...] = ()  # lengths that choose the best checkpoint
+    validation_n: pydantic.PositiveInt = 200
+
+
+class Claim(Strict):
+    """What an experiment is about, what was published, and what counts as shown."""
+
+    paper: str
+    place: str
+    says: str
+    shown: str
+
+
+class Recipe(Strict):
+    """Everything that decides a run.
+
+    >>> recipe = Recipe(pe="alibi")
+    >>> recipe.replace(train={"lr": 0.003}).train.lr
+    0.003
+    >>> recipe.replace(pe="rotary").pe.name
+    'rotary'
+    """
+
+    name: str = "unnamed"
+    about: str = ""
+    claim: Claim | None = None
+    label: str = "generic"  # what the method was given: generic, significance, window, ...
+    seed: pydantic.NonNegativeInt = 0
+    task: Spec = Spec(name="addition")
+    format: Spec = Spec(name="in-place")
+    data: Data = Data()
+    schemes: tuple[Spec, ...] = ()
+    pe: Spec = Spec(name="pairwise")
+    encoder_pe: Spec | None = None  # of an encoder-decoder; default: as `pe`
+    cross_pe: Spec | None = None
+    model: ModelSize = ModelSize()
+    train: Training = Training()
+    eval: Evaluation = Evaluation()
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Recipe:
+        """A recipe from plain values, with one-line errors."""
+        _refuse_unknown(cls, values, "")
+        try:
+            return cls.model_validate(values)
+        except pydantic.ValidationError as error:
+            raise TenfoldError(f"recipe: {first_problem(error)}") from None
+
+    def replace(self, **changes: Any) -> Recipe:
+        """The recipe with changes; a mapping changes only the keys it has, a component is replaced whole."""
+        return Recipe.of(merge(self.as_json(), changes))
+
+    def as_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json")
+
+    def as_yaml(self) -> str:
+        return yaml.safe_dump(self.as_json(), sort_keys=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of all that decides the weights and the results; names and prose do not count."""
+        decides = {k: v for k, v in self.as_json().items() if k not in {"name", "about", "claim"}}
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def run_name(self) -> str:
+        return f"{self.name.replace('/', '-')}-{self.fingerprint}"
+
+
+def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Changes laid over a recipe's values; a component with a new name keeps no option of the old one.
+
+    >>> merge({"train": {"lr": 1, "steps": 5}}, {"train": {"lr": 2}})
+    {'train': {'lr': 2, 'steps': 5}}
+    >>> merge({"pe": {"name": "pairwise", "relation": "relative"}}, {"pe": {"name": "alibi"}})
+    {'pe': {'name': 'alibi'}}
+    """
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        if isinstance(value, dict) and isinstance(old, str) and "name" not in value:
+            old = {"name": old}
+        whole = isinstance(value, dict) and "name" in value and key != "model"
+        if isinstance(value, dict) and isinstance(old, dict) and not whole:
+            merged[key] = merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _refuse_unknown(kind: type[pydantic.BaseModel], values: dict[str, Any], where: str) -> None:
+    """Unknown keys first, so that the message can suggest the right one."""
+    for key, value in values.items():
+        if key not in kind.model_fields:
+            raise unknown("recipe key", where + str(key), [where + k for k in kind.model_fields])
+        inner = kind.model_fields[key].annotation
+        if isinstance(inner, type) and issubclass(inner, Strict | Training):
+            if isinstance(value, dict):
+                _refuse_unknown(inner, value, f"{where}{key}.")

@@ -1,0 +1,330 @@
+"""A run: a folder named by its recipe's hash, that holds all that came of it.
+
+recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  lock
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import filelock
+import numpy as np
+import torch
+import yaml
+
+from tenfold import __version__
+from tenfold.errors import TenfoldError
+from tenfold.evals.exact import Row
+from tenfold.lab.build import Built, build
+from tenfold.lab.recipe import Recipe
+from tenfold.models import Model
+from tenfold.train.checkpoint import Checkpoint, Checkpoints, write_atomically
+from tenfold.train.loop import Job, Metrics
+from tenfold.train.loop import train as train_loop
+
+Which = Literal["final", "best"]
+Tell = Callable[[Metrics], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A model's answer to one question, beside the truth."""
+
+    question: str
+    answer: str
+    truth: str
+
+    @property
+    def right(self) -> bool:
+        return self.answer == self.truth
+
+    def wrong_digits(self) -> list[bool]:
+        """For each character of the answer, whether it is wrong, aligned at the units."""
+        width = max(len(self.answer), len(self.truth))
+        answer, truth = self.answer.rjust(width), self.truth.rjust(width)
+        marks = [a != t for a, t in zip(answer, truth, strict=True)]
+        return marks[width - len(self.answer) :]
+
+
+class Run:
+    """`Run.open("runs/...")`, or what `tenfold.train(recipe)` returns."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self.folder, self.recipe = folder, recipe
+        self._built: Built | None = None
+        self._models: dict[str, Model] = {}
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r})"
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Run:
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise TenfoldError(
+                f"there is no run in {folder}; `tenfold ls runs` lists what there is"
+            )
+        path = folder / "recipe.yaml"
+        try:
+            values = yaml.safe_load(path.read_text())
+        except OSError as error:
+            raise TenfoldError(f"{folder} is not a run: {path.name}: {error.strerror}") from None
+        except (yaml.YAMLError, UnicodeDecodeError):
+            raise TenfoldError(f"{path} is damaged: it is not YAML") from None
+        if not isinstance(values, dict):
+            raise TenfoldError(f"{path} is damaged: it does not hold a recipe")
+        return cls(folder, Recipe.of(values))
+
+    @property
+    def built(self) -> Built:
+        if self._built is None:
+            self._built = build(self.recipe)
+        return self._built
+
+    @property
+    def finished(self) -> bool:
+        return (self.folder / "result.json").exists()
+
+    def result(self) -> dict[str, Any]:
+        """What the run came to: rows of measurements, steps, seconds, environment."""
+        try:
+            found = json.loads((self.folder / "result.json").read_bytes())
+        except FileNotFoundError:
+            raise TenfoldError(f"{self.folder} has not finished; train it first") from None
+        except (OSError, ValueError) as error:
+            raise TenfoldError(f"{self.folder / 'result.json'} cannot be read: {error}") from None
+        assert isinstance(found, dict)
+        return found
+
+    def metrics(self) -> list[Metrics]:
+        """The training curve: one entry a logged step; a line cut short by a crash is left out."""
+        path = self.folder / "metrics.jsonl"
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def checkpoint(self) -> Checkpoint:
+        found = Checkpoints(self.folder / "checkpoints").latest()
+        if found is None:
+            raise TenfoldError(f"{self.folder} has no checkpoint yet; train it first")
+        if found.state["fingerprint"] != self.recipe.fingerprint:
+            raise TenfoldError(
+                f"the checkpoint in {self.folder} belongs to another recipe "
+                f"({found.state['fingerprint']}, the folder's is {self.recipe.fingerprint})"
+            )
+        return found
+
+    def model(self, which: Which = "best") -> Model:
+        """The trained model, ready to answer: the best checkpoint, or the final one."""
+        if which not in self._models:
+            model, tensors = self.built.model(), self.checkpoint().tensors
+            final = tensors.get("average") or tensors["model"]
+            model.load_state_dict(tensors.get("best", final) if which == "best" else final)
+            self._models[which] = model.to(self.recipe.train.device).eval()
+        return self._models[which]
+
+    def evaluate(
+        self,
+        lengths: Sequence[int] | None = None,
+        slices: Sequence[str] | None = None,
+        n: int | None = None,
+        *,
+        which: Which = "best",
+        seed: int = 0,
+        tell: Callable[[Row], None] | None = None,
+    ) -> list[Row]:
+        """Measure the run at these lengths, by default as its recipe says."""
+        options = self.recipe.eval
+        torch.set_num_threads(self.recipe.train.threads)
+        return self.built.examiner(seed).rows(
+            self.model(which),
+            lengths or options.lengths,
+            slices or options.slices,
+            n or options.n,
+            tell,
+        )
+
+    def ask(self, question: str, *, which: Which = "best") -> Answer:
+        """The model's answer to a question as a person writes it, such as "12+345"."""
+        built = self.built
+        task, vocabulary = built.batcher.task, built.batcher.task.vocabulary
+        examples = task.parse(question)
+        ((answer, _),) = built.examiner().answers(self.model(which), examples)
+        text = built.batcher.format.read(answer[0].cpu().numpy(), vocabulary)
+        return Answer(task.question(examples, 0), text, task.truth(examples, 0))
+
+    def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
+        """Worked examples: random problems of a length with the model's answers."""
+        task = self.built.batcher.task
+        drawn = task.sample(count, length, np.random.default_rng((1, length)))
+        return [self.ask(task.question(drawn, row), which=which) for row in range(count)]
+
+
+def train(
+    recipe: Recipe,
+    out: Path | str | None = None,
+    *,
+    fresh: bool = False,
+    stop: Callable[[Model, int], str | None] | None = None,
+    tell: Tell | None = None,
+) -> Run:
+    """Train a recipe in its folder and measure it. Called again, it resumes, or returns the finished run."""
+    folder = Path(out) if out is not None else Path("runs") / recipe.run_name
+    run = Run(folder, recipe)
+    built = run.built
+    with _claimed(folder):
+        _settle_in(folder, recipe, fresh)
+        if run.finished:
+            return run
+        model = built.model()
+        options = recipe.eval
+        examiner, validator = built.examiner(), built.examiner(seed=1)
+        validation = options.validation or options.lengths[:4]
+
+        def validate(model: Model) -> tuple[float, Metrics]:
+            rows = validator.rows(model, validation, n=options.validation_n)
+            exact = {row.length: row.value for row in rows if row.metric == "exact"}
+            return sum(exact.values()) / len(exact), {"exact": exact}
+
+        job = Job(
+            model=model,
+            batch_at=built.batch_at,
+            options=recipe.train,
+            folder=folder,
+            seed=recipe.seed,
+            fingerprint=recipe.fingerprint,
+            evaluate=validate,
+            evaluate_every=options.every,
+            stop=stop,
+            tell=tell,
+        )
+        progress = train_loop(job)
+        began = time.monotonic()
+        rows: list[dict[str, Any]] = []
+        for which in ("final", "best"):
+            if which == "best" and progress.best_step == progress.step:
+                rows += [{**row, "checkpoint": "best"} for row in rows]
+                continue
+            measured = examiner.rows(run.model(which), options.lengths, options.slices, options.n)
+            rows += [{**row.as_json(), "checkpoint": which} for row in measured]
+        result = {
+            "run": recipe.run_name,
+            "fingerprint": recipe.fingerprint,
+            "seed": recipe.seed,
+            "steps": progress.step,
+            "reason": progress.reason,
+            "best_step": progress.best_step,
+            "parameters": model.parameter_count(),
+            "train_seconds": progress.seconds,
+            "eval_seconds": time.monotonic() - began,
+            "rows": rows,
+            "environment": environment(),
+        }
+        write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
+    return run
+
+
+@contextmanager
+def _claimed(folder: Path) -> Iterator[None]:
+    """The folder, ours alone while we write to it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(folder / "lock", timeout=0)
+        lock.acquire()
+    except filelock.Timeout:
+        raise TenfoldError(
+            f"{folder} is in use by another process; wait for it, or use --out"
+        ) from None
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _settle_in(folder: Path, recipe: Recipe, fresh: bool) -> None:
+    """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
+    path = folder / "recipe.yaml"
+    if fresh:
+        for name in ("result.json", "metrics.jsonl", "recipe.yaml", "environment.json"):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    elif path.exists():
+        held = Run.open(folder).recipe
+        if held.fingerprint != recipe.fingerprint:
+            raise TenfoldError(
+                f"{folder} holds a run of another recipe ({_difference(held, recipe)}); "
+                "use another --out, or --fresh to start over"
+            )
+        return
+    write_atomically(folder / "environment.json", json.dumps(environment(), indent=1).encode())
+    write_atomically(path, recipe.as_yaml().encode())
+
+
+def _difference(held: Recipe, wanted: Recipe) -> str:
+    """The first setting in which two recipes differ: `train.lr is 0.001 there, 0.003 here`."""
+    ours, theirs = _leaves(wanted.as_json()), _leaves(held.as_json())
+    for key in [*ours, *theirs]:
+        if ours.get(key) != theirs.get(key) and key.split(".")[0] not in {"name", "about", "claim"}:
+            return f"{key} is {theirs.get(key)} there, {ours.get(key)} here"
+    return "it was written by another version"
+
+
+def _leaves(values: Any, where: str = "") -> dict[str, Any]:
+    if not isinstance(values, dict):
+        return {where.rstrip("."): values}
+    return {
+        k: v for key, value in values.items() for k, v in _leaves(value, f"{where}{key}.").items()
+    }
+
+
+def environment() -> dict[str, Any]:
+    """Where and with what a run was made."""
+    return {
+        "tenfold": __version__,
+        "commit": commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+    }
+
+
+def commit() -> str | None:
+    """The commit of the source tree that tenfold runs from, if it is one; `+` where files were changed."""
+    here = Path(__file__).resolve().parent
+    try:
+        told = subprocess.run(
+            [
+                "git",
+                "-C",
+                str(here),
+                "describe",
+                "--always",
+                "--dirty=+",
+                "--abbrev=12",
+                "--exclude=*",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.strip()

@@ -1,0 +1,105 @@
+"""One attention for every architecture; places enter through the encoding it is handed.
+
+Shapes: B batch, H heads, T queries, S keys, K head size, D width.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.models.dropout import Dropout
+from tenfold.pe.base import PositionalEncoding
+from tenfold.places import Places
+
+
+class Cache:
+    """The keys and values of one attention, kept while an answer is decoded."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self.length = capacity, 0
+        self._k: Tensor | None = None
+        self._v: Tensor | None = None
+
+    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Append (B, H, T, K) and return all that is held."""
+        if self._k is None or self._v is None:
+            b, h, _, size = k.shape
+            self._k = k.new_empty(b, h, self.capacity, size)
+            self._v = v.new_empty(b, h, self.capacity, size)
+        start, self.length = self.length, self.length + k.shape[2]
+        self._k[:, :, start : self.length] = k
+        self._v[:, :, start : self.length] = v
+        return self._k[:, :, : self.length], self._v[:, :, : self.length]
+
+
+class Attention(nn.Module):
+    """Queries from `x`, keys and values from `memory` (for self-attention, the same sequence)."""
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.query = nn.Linear(width, width)
+        self.key_value = nn.Linear(width, 2 * width)
+        self.out = nn.Linear(width, width)
+        self.dropout = Dropout(dropout)
+        self.logits = nn.Identity()  # named activations: hook these to read attention
+        self.weights = nn.Identity()
+
+    def forward(
+        self,
+        x: Tensor,  # (B, T, D)
+        memory: Tensor | None,  # (B, S, D); None: all keys are in the cache
+        pe: PositionalEncoding,
+        q_at: Places,
+        k_at: Places,
+        allowed: Tensor | None,  # (B|1, 1, T, S) bool
+        cache: Cache | None = None,
+    ) -> Tensor:
+        b, t, width = x.shape
+        q = self._split(self.query(x))
+        if memory is None:
+            assert cache is not None
+            none = q[:, :, :0]
+            q, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
+            k, v = cache.extend(none, none)
+        else:
+            k, v = (self._split(part) for part in self.key_value(memory).split(width, -1))
+            q, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
+            if cache is not None:
+                k, v = cache.extend(k, v)
+        logits = self.logits(self._logits(q, k, pe, q_at, k_at, allowed))
+        weights = self.dropout(self.weights(logits.softmax(-1)))  # (B, H, T, S)
+        mixed = weights @ v
+        extra = pe.values(weights, q_at, k_at)
+        if extra is not None:
+            mixed = mixed + extra
+        return self.out(mixed.transpose(1, 2).reshape(b, t, width))
+
+    def _logits(
+        self,
+        q: Tensor,
+        k: Tensor,
+        pe: PositionalEncoding,
+        q_at: Places,
+        k_at: Places,
+        allowed: Tensor | None,
+    ) -> Tensor:
+        scale = 1 / math.sqrt(self.size)
+        scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
+        logits = (q * scale) @ k.mT  # (B, H, T, S)
+        if scores is not None:
+            logits = torch.add(logits, scores, alpha=scale)
+        if bias is not None:
+            logits = logits + bias.to(logits.dtype)
+        seen = pe.visible(q_at, k_at)
+        seen = allowed if seen is None else seen if allowed is None else seen & allowed
+        if seen is not None:
+            logits = logits.masked_fill(~seen, -math.inf)
+        return logits
+
+    def _split(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, H, T, K)"""
+        return x.view(*x.shape[:2], self.heads, self.size).transpose(1, 2)

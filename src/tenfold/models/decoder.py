@@ -1,0 +1,48 @@
+"""Decoder-only: the question, then the answer digit by digit, with a cache of keys and values."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.batch import Batch, Tokens
+from tenfold.models.base import Model
+from tenfold.models.stack import Caches, EncodingFactory, Memory, Shape, Stack
+
+
+class Decoder(Model):
+    name = "decoder"
+    layout = "causal"
+
+    def __init__(self, vocabulary: int, end: int, shape: Shape, pe: EncodingFactory) -> None:
+        super().__init__()
+        self.end = end
+        self.stack = Stack(vocabulary, shape, pe, causal=True)
+        self.head = nn.Linear(shape.width, vocabulary)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.head(self.stack(batch.sequence, read=batch.read))
+
+    @torch.inference_mode()
+    def answer(self, batch: Batch) -> Tensor:
+        return greedy(self.stack, self.head, batch, self.end)
+
+
+def greedy(
+    stack: Stack, head: nn.Linear, batch: Batch, end: int, memory: Memory | None = None
+) -> Tensor:
+    """The most likely token at each place, one after another; stops when every row has ended: (B, A)."""
+    sequence = batch.sequence
+    caches = Caches(len(stack.blocks), len(sequence.places), sequence.places, sequence.valid)
+    answer = torch.full_like(batch.target, end)
+    start, tokens = 0, sequence.tokens[:, : batch.given]
+    for place in range(batch.read):
+        stop = start + tokens.shape[1]
+        valid = None if sequence.valid is None else sequence.valid[:, start:stop]
+        here = Tokens(tokens, sequence.places.slice(start, stop), valid)
+        hidden = stack(here, read=1, memory=memory, caches=caches)
+        answer[:, place] = head(hidden[:, -1]).argmax(-1)
+        if (answer[:, : place + 1] == end).any(1).all():
+            break
+        start, tokens = stop, answer[:, place : place + 1]
+    return answer

@@ -1,0 +1,27 @@
+"""Encoder-only: one pass, the answer read in place."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.batch import Batch
+from tenfold.models.base import Model
+from tenfold.models.stack import EncodingFactory, Shape, Stack
+
+
+class Encoder(Model):
+    name = "encoder"
+    layout = "in_place"
+
+    def __init__(self, vocabulary: int, end: int, shape: Shape, pe: EncodingFactory) -> None:
+        super().__init__()
+        self.stack = Stack(vocabulary, shape, pe, causal=False)
+        self.head = nn.Linear(shape.width, vocabulary)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.head(self.stack(batch.sequence, read=batch.read))
+
+    @torch.inference_mode()
+    def answer(self, batch: Batch) -> Tensor:
+        return self(batch).argmax(-1)

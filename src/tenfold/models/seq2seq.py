@@ -1,0 +1,48 @@
+"""Encoder-decoder: the question encoded once, the answer decoded digit by digit."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.batch import Batch
+from tenfold.models.base import Model
+from tenfold.models.decoder import greedy
+from tenfold.models.stack import EncodingFactory, Memory, Shape, Stack
+
+
+class Seq2Seq(Model):
+    """`encoder_layers` may be 0: the source is then its embedded tokens, as in the `bias` paper's code."""
+
+    name = "seq2seq"
+    layout = "seq2seq"
+
+    def __init__(
+        self,
+        vocabulary: int,
+        end: int,
+        shape: Shape,
+        pe: EncodingFactory,
+        encoder_pe: EncodingFactory | None = None,
+        cross_pe: EncodingFactory | None = None,
+        encoder_layers: int = 1,
+    ) -> None:
+        super().__init__()
+        self.end = end
+        source_shape = dataclasses.replace(shape, layers=encoder_layers)
+        self.encoder = Stack(vocabulary, source_shape, encoder_pe or pe, causal=False)
+        self.stack = Stack(vocabulary, shape, pe, causal=True, cross=cross_pe or pe)
+        self.head = nn.Linear(shape.width, vocabulary)
+
+    def encode(self, batch: Batch) -> Memory:
+        assert batch.source is not None
+        return Memory(self.encoder(batch.source), batch.source.places, batch.source.valid)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.head(self.stack(batch.sequence, read=batch.read, memory=self.encode(batch)))
+
+    @torch.inference_mode()
+    def answer(self, batch: Batch) -> Tensor:
+        return greedy(self.stack, self.head, batch, self.end, self.encode(batch))

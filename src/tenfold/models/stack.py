@@ -1,0 +1,164 @@
+"""A stack of blocks over tokens with places: the trunk of all three models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.batch import Tokens
+from tenfold.errors import TenfoldError
+from tenfold.models.attention import Cache
+from tenfold.models.block import Block, Norm, Seen
+from tenfold.models.dropout import Dropout
+from tenfold.pe.base import PositionalEncoding
+from tenfold.places import Places
+
+EncodingFactory = Callable[..., PositionalEncoding]  # takes width, heads, head_size
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of a stack."""
+
+    layers: int = 3
+    width: int = 96
+    heads: int = 4
+    feedforward: int | None = None  # default: four times the width
+    dropout: float = 0.0
+    norm: Norm = "pre"
+
+
+@dataclass
+class Memory:
+    """An encoded source, as a decoder's cross-attention sees it."""
+
+    x: Tensor  # (B, S, D)
+    places: Places
+    valid: Tensor | None
+
+
+class Caches:
+    """The caches of every layer of a decoder, and the places that its keys have."""
+
+    def __init__(self, layers: int, capacity: int, places: Places, valid: Tensor | None) -> None:
+        self.own = [Cache(capacity) for _ in range(layers)]
+        self.cross = [Cache(0) for _ in range(layers)]
+        self.places, self.valid = places, valid
+
+
+class Encodings(nn.Module):
+    """One encoding a layer, or a single one that all layers share."""
+
+    def __init__(self, make: EncodingFactory, shape: Shape) -> None:
+        super().__init__()
+        sizes = {
+            "width": shape.width,
+            "heads": shape.heads,
+            "head_size": shape.width // shape.heads,
+        }
+        first = make(**sizes)
+        more = 0 if first.shared else shape.layers - 1
+        self.each = nn.ModuleList([first, *(make(**sizes) for _ in range(more))])
+
+    def __getitem__(self, layer: int) -> PositionalEncoding:
+        encoding = self.each[min(layer, len(self.each) - 1)]
+        assert isinstance(encoding, PositionalEncoding)
+        return encoding
+
+
+class Stack(nn.Module):
+    """Tokens in, hidden vectors of the last `read` positions out."""
+
+    def __init__(
+        self,
+        vocabulary: int,
+        shape: Shape,
+        pe: EncodingFactory,
+        *,
+        causal: bool,
+        cross: EncodingFactory | None = None,
+    ) -> None:
+        super().__init__()
+        if shape.width % shape.heads:
+            raise TenfoldError(f"a width of {shape.width} does not divide into {shape.heads} heads")
+        self.causal = causal
+        self.embedding = nn.Embedding(vocabulary, shape.width)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+        self.encodings = Encodings(pe, shape)
+        self.cross_encodings = Encodings(cross, shape) if cross else None
+        feedforward = shape.feedforward or 4 * shape.width
+        self.blocks = nn.ModuleList(
+            Block(shape.width, shape.heads, feedforward, shape.dropout, shape.norm, bool(cross))
+            for _ in range(shape.layers)
+        )
+        self.norm = nn.LayerNorm(shape.width) if shape.norm == "pre" else nn.Identity()
+        self.dropout = Dropout(shape.dropout)
+
+    def forward(
+        self,
+        tokens: Tokens,
+        read: int | None = None,
+        memory: Memory | None = None,
+        caches: Caches | None = None,
+    ) -> Tensor:
+        """(B, read, D). With caches, `tokens` are those that follow what the caches hold."""
+        k_at, k_valid = tokens.places, tokens.valid
+        if caches is not None:
+            held = caches.own[0].length + tokens.tokens.shape[1]
+            k_at = caches.places.slice(0, held)
+            k_valid = None if caches.valid is None else caches.valid[:, :held]
+        count = tokens.tokens.shape[1]
+        if not (tokens.tokens.is_meta or torch.compiler.is_exporting()):
+            self.encodings[0].check(tokens.places, k_at)
+            if memory is not None and self.cross_encodings is not None:
+                self.cross_encodings[0].check(tokens.places, memory.places)
+        x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
+        x = self.dropout(x)
+        allowed = visibility(count, len(k_at), k_valid, self.causal, x.device)
+        last = len(self.blocks) - 1
+        for layer, block in enumerate(self.blocks):
+            wanted = (read or count) if layer == last else count
+            q_at = tokens.places.last(wanted)
+            itself = Seen(
+                self.encodings[layer],
+                q_at,
+                k_at,
+                None if allowed is None else allowed[:, :, -wanted:],
+                None if caches is None else caches.own[layer],
+            )
+            x = block(x, itself, wanted, *self._source(layer, q_at, memory, caches))
+        return self.norm(x)
+
+    def _source(
+        self, layer: int, q_at: Places, memory: Memory | None, caches: Caches | None
+    ) -> tuple[Tensor | None, Seen | None]:
+        if memory is None or self.cross_encodings is None:
+            return None, None
+        allowed = None if memory.valid is None else memory.valid[:, None, None, :]
+        cache = None if caches is None else caches.cross[layer]
+        seen = Seen(self.cross_encodings[layer], q_at, memory.places, allowed, cache)
+        if cache is None:
+            return memory.x, seen
+        if cache.length:  # the source's keys are there since the first step
+            return None, seen
+        cache.capacity = memory.x.shape[1]
+        return memory.x, seen
+
+
+def visibility(
+    queries: int, keys: int, valid: Tensor | None, causal: bool, device: torch.device
+) -> Tensor | None:
+    """Which keys each query may see, (B|1, 1, T, S): no padding, nothing later, and always itself."""
+    if valid is None and (not causal or queries == 1):
+        return None
+    q = torch.arange(keys - queries, keys, device=device)[:, None]
+    k = torch.arange(keys, device=device)
+    allowed = (k <= q)[None, None] if causal else None
+    if valid is not None:
+        seen = valid[:, None, None, :]
+        allowed = seen if allowed is None else seen & allowed
+        allowed = allowed | (k == q)
+    return allowed

@@ -1,0 +1,41 @@
+"""Learned absolute positions: a vector per place, added to the input (APE)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.errors import TenfoldError
+from tenfold.pe.base import PositionalEncoding
+from tenfold.places import Places
+
+
+class Learned(PositionalEncoding):
+    """z_i = E x_i + p_i, with p from a table of `limit` places on any axis; no place adds nothing.
+
+    >>> Learned(width=8, limit=64).embed(
+    ...     torch.zeros(1, 3, 8), Places(index=torch.arange(3)[None])
+    ... ).shape
+    torch.Size([1, 3, 8])
+    """
+
+    name = "learned"
+    shared = True
+
+    def __init__(self, width: int, limit: int = 512, axis: str = "index") -> None:
+        super().__init__(axis)
+        self.axis, self.limit = axis, limit
+        self.table = nn.Parameter(torch.randn(limit, width) * 0.02)
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        top = int(k_at[self.axis].max())
+        if top >= self.limit:
+            raise TenfoldError(
+                f"learned positions end at {self.limit - 1}, the input reaches {top} "
+                f'on the axis "{self.axis}"; raise pe.limit before training'
+            )
+
+    def embed(self, x: Tensor, at: Places) -> Tensor:
+        place = at[self.axis]
+        vectors = self.table[place.clamp(min=0)]  # (B|1, T, D)
+        return x + vectors * (place >= 0).unsqueeze(-1)

@@ -1,0 +1,62 @@
+"""Pairwise keys: a learned vector per class of pairs, added to the key (the `symmetry` paper's RPE and its kin).
+
+A_ij = softmax_j((W_Q z_i)^T (W_K z_j + p_r(i,j))): the relation r says which pairs share a vector.
+With the relation "relative" this is Shaw et al. 2018, keys only; `relative_key` of BERT.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.relations import RELATIONS, Relation
+from tenfold.places import Places
+from tenfold.registry import Spec
+
+
+class Pairwise(PositionalEncoding):
+    """`Pairwise(head_size=16, relation=Relative(reach=40))`, or by name with the relation's options.
+
+    >>> from tenfold.pe.relations import Relative
+    >>> at = Places(index=torch.arange(5)[None])
+    >>> q = torch.zeros(2, 4, 5, 16)
+    >>> Pairwise(head_size=16, relation=Relative(reach=4)).scores(q, q, at, at).shape
+    torch.Size([2, 4, 5, 5])
+    """
+
+    name = "pairwise"
+
+    def __init__(
+        self, head_size: int, relation: Relation | dict[str, Any] | str = "relative"
+    ) -> None:
+        if not isinstance(relation, Relation):
+            relation = RELATIONS.build(Spec.model_validate(relation))
+        super().__init__(*relation.axes)
+        self.relation = relation
+        self.table = nn.Parameter(torch.randn(relation.classes, head_size) * 0.02)
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        self.relation.check(q_at, k_at)
+
+    def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
+        classes = self.relation(q_at, k_at)  # (B|1, T, S)
+        if classes.shape[0] == 1 and q.shape[0] >= 8:
+            return self._shared(q, classes[0])
+        return self._gathered(q, classes)
+
+    def _shared(self, q: Tensor, classes: Tensor) -> Tensor:
+        """All rows alike: one matrix product per query over the gathered (T, S, K) vectors."""
+        b, h, t, size = q.shape
+        vectors = self.table[classes]  # (T, S, K)
+        by_query = q.permute(2, 0, 1, 3).reshape(t, b * h, size)
+        scores = by_query @ vectors.mT  # (T, BH, S)
+        return scores.view(t, b, h, -1).permute(1, 2, 0, 3)
+
+    def _gathered(self, q: Tensor, classes: Tensor) -> Tensor:
+        """Rows differ: each query against the whole table, then the score of each pair's class."""
+        by_class = q @ self.table.mT  # (B, H, T, classes)
+        b, h, t, _ = by_class.shape
+        return by_class.gather(-1, classes.unsqueeze(1).expand(b, h, t, -1))

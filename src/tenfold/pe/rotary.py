@@ -1,0 +1,49 @@
+"""Rotary positions (RoPE, Su et al. 2021): queries and keys turned by angles proportional to their place."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tenfold.errors import TenfoldError
+from tenfold.pe.base import PositionalEncoding
+from tenfold.places import Places
+
+
+class Rotary(PositionalEncoding):
+    """Component pairs (c, c + R/2) of the first R of K turn by i / base^(2c/R); no place does not turn.
+
+    >>> at = Places(index=torch.arange(3)[None])
+    >>> q = torch.ones(1, 1, 3, 4)
+    >>> turned, _ = Rotary(head_size=4).rotate(q, q, at, at)
+    >>> torch.equal(turned[:, :, 0], q[:, :, 0])
+    True
+    """
+
+    name = "rotary"
+    shared = True
+    shift_invariant = True
+
+    def __init__(
+        self, head_size: int, base: float = 10_000.0, share: float = 1.0, axis: str = "index"
+    ) -> None:
+        super().__init__(axis)
+        self.axis, self.base = axis, base
+        self.turned = int(head_size * share) // 2 * 2
+        if not 0 < share <= 1 or self.turned == 0:
+            raise TenfoldError(
+                f"a share of {share} turns none of {head_size} components; 0 to 1 is right"
+            )
+
+    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        return self._turn(q, q_at[self.axis]), self._turn(k, k_at[self.axis])
+
+    def _turn(self, x: Tensor, place: Tensor) -> Tensor:
+        half = self.turned // 2
+        rate = self.base ** (-torch.arange(half, device=x.device, dtype=torch.float64) / half)
+        angle = (
+            place.clamp(min=0).unsqueeze(-1) * rate
+        )  # (B|1, T, R/2), float64: exact at long range
+        cos, sin = (wave.to(x.dtype).unsqueeze(1) for wave in (angle.cos(), angle.sin()))
+        a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
+        return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)

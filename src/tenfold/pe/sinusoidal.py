@@ -1,0 +1,33 @@
+"""Sinusoidal absolute positions (Vaswani et al. 2017), added to the input."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tenfold.pe.base import PositionalEncoding
+from tenfold.places import Places
+
+
+class Sinusoidal(PositionalEncoding):
+    """p(i)[2c] = sin(i / base^(2c/D)), p(i)[2c+1] = cos of the same; no place adds nothing.
+
+    >>> Sinusoidal(width=4).embed(
+    ...     torch.zeros(1, 1, 4), Places(index=torch.zeros(1, 1).long())
+    ... ).tolist()
+    [[[0.0, 1.0, 0.0, 1.0]]]
+    """
+
+    name = "sinusoidal"
+    shared = True
+
+    def __init__(self, width: int, base: float = 10_000.0, axis: str = "index") -> None:
+        super().__init__(axis)
+        self.axis, self.base, self.width = axis, base, width
+
+    def embed(self, x: Tensor, at: Places) -> Tensor:
+        place = at[self.axis].unsqueeze(-1)  # (B|1, T, 1)
+        even = torch.arange(0, self.width, 2, device=x.device, dtype=x.dtype)
+        angle = place.to(x.dtype) * self.base ** (-even / self.width)  # (B|1, T, D/2)
+        waves = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[..., : self.width]
+        return x + waves * (place >= 0)

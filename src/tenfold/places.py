@@ -1,0 +1,163 @@
+"""Where tokens are: places on named axes, the distance between them, and schemes that add axes.
+
+A task states facts (`index`, `role`, `significance`, `column`); a scheme turns facts into further
+axes; an encoding names the axis that it reads. -1 means "no place on this axis".
+
+Shapes: B batch, T queries, S keys. An axis is (B, T), or (1, T) when every row is alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from tenfold.errors import TenfoldError, unknown
+from tenfold.registry import Registry
+
+
+class Places:
+    """One integer per token on each named axis.
+
+    >>> at = Places(index=torch.arange(4)[None])
+    >>> at.add(cyclic=at["index"] % 3)["cyclic"].tolist()
+    [[0, 1, 2, 0]]
+    >>> at.last(2)["index"].tolist()
+    [[2, 3]]
+    """
+
+    def __init__(self, **axes: Tensor) -> None:
+        self._axes = axes
+
+    def __getitem__(self, axis: str) -> Tensor:
+        if axis not in self._axes:
+            raise unknown("axis", axis, self._axes)
+        return self._axes[axis]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._axes)
+
+    def __len__(self) -> int:
+        """How many tokens have places."""
+        return next(iter(self._axes.values())).shape[-1]
+
+    def add(self, **axes: Tensor) -> Places:
+        return Places(**{**self._axes, **axes})
+
+    def slice(self, start: int, stop: int) -> Places:
+        return Places(**{name: axis[:, start:stop] for name, axis in self._axes.items()})
+
+    def last(self, count: int) -> Places:
+        return self.slice(len(self) - count, len(self))
+
+    def to(self, device: torch.device | str) -> Places:
+        return Places(**{name: axis.to(device) for name, axis in self._axes.items()})
+
+
+def distance(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """How far each key lies behind each query, and whether both have a place: (B, T), (B, S) -> 2 x (B, T, S).
+
+    >>> behind, related = distance(torch.tensor([[5, 6]]), torch.tensor([[5, -1]]))
+    >>> behind[related].tolist()
+    [0, 1]
+    """
+    q, k = q.unsqueeze(-1), k.unsqueeze(-2)
+    return q - k, (q >= 0) & (k >= 0)
+
+
+# Schemes. Each adds the axis of its own name. With a generator it may be random (training); without one
+# it is deterministic (evaluation). It reads facts only, never an answer token, so that the places of a
+# whole answer are known before its first digit is decoded.
+
+Scheme = Callable[[Tensor, Places, torch.Generator | None], Places]
+
+
+def _start(tokens: Tensor, reach: int, generator: torch.Generator | None) -> Tensor | int:
+    """A random start for each row, or 0 for all."""
+    if generator is None:
+        return 0
+    return torch.randint(reach + 1, (len(tokens), 1), generator=generator, device=tokens.device)
+
+
+def _moved(axis: Tensor, by: Tensor | int) -> Tensor:
+    return torch.where(axis >= 0, axis + by, -1)
+
+
+def shifted(
+    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, reach: int = 100
+) -> Places:
+    """The index counted from a random start in 0..reach: no position is seen only rarely.
+
+    >>> shifted(torch.zeros(1, 3), Places(index=torch.arange(3)[None]))["shifted"].tolist()
+    [[0, 1, 2]]
+    """
+    return places.add(shifted=_moved(places["index"], _start(tokens, reach, generator)))
+
+
+def randomized(
+    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, limit: int = 2048
+) -> Places:
+    """Sorted random positions below `limit` (Ruoss et al. 2023); evenly spread ones without a generator.
+
+    >>> randomized(torch.zeros(1, 4), Places(index=torch.arange(4)[None]), limit=100)[
+    ...     "randomized"
+    ... ].tolist()
+    [[0, 25, 50, 75]]
+    """
+    index = places["index"]
+    count = index.amax(-1, keepdim=True) + 1  # (B, 1): tokens in each row
+    if index.device.type != "meta" and int(count.max()) > limit:
+        raise TenfoldError(
+            f"randomized positions have a limit of {limit}, the input has {int(count.max())} tokens; "
+            "raise the scheme's limit"
+        )
+    if generator is None:
+        spread = index * limit // count
+        return places.add(randomized=torch.where(index >= 0, spread, -1))
+    longest = index.shape[-1]
+    keys = torch.rand(len(tokens), limit, generator=generator, device=tokens.device)
+    drawn = keys.topk(longest, largest=False).indices  # the first n of these are a random n-subset
+    drawn = torch.where(torch.arange(longest, device=drawn.device) < count, drawn, limit)
+    chosen = drawn.sort().values.gather(1, index.clamp(min=0).expand(len(tokens), -1))
+    return places.add(randomized=torch.where(index >= 0, chosen, -1))
+
+
+def cyclic(
+    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, period: int = 3
+) -> Places:
+    """The index modulo a period (CPI of the `bias` paper): no position is ever unseen.
+
+    >>> cyclic(torch.zeros(1, 4), Places(index=torch.arange(4)[None]))["cyclic"].tolist()
+    [[0, 1, 2, 0]]
+    """
+    index = places["index"]
+    return places.add(cyclic=torch.where(index >= 0, index % period, -1))
+
+
+def abacus(
+    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, reach: int = 0
+) -> Places:
+    """The place of a digit within its number, counted from 1 as written (McLeish et al. 2024).
+
+    `21+543=` (operands reversed) -> 1 2 - 1 2 3 -. In training the count starts anywhere in 1..1+reach.
+    """
+    role, digit = places["role"], places["significance"] >= 0
+    here = torch.arange(role.shape[-1], device=role.device).expand_as(role)
+    goes_on = torch.zeros_like(digit)
+    goes_on[:, 1:] = digit[:, 1:] & digit[:, :-1] & (role[:, 1:] == role[:, :-1])
+    begins = torch.where(goes_on, 0, here).cummax(-1).values
+    count = torch.where(digit, here - begins + 1, -1)
+    return places.add(abacus=_moved(count, _start(tokens, reach, generator)))
+
+
+def coupled(
+    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, reach: int = 0
+) -> Places:
+    """One position for all digits of one significance (position coupling, Cho et al. 2024), from a random start."""
+    return places.add(coupled=_moved(places["significance"], _start(tokens, reach, generator)))
+
+
+SCHEMES: Registry[Places] = Registry(
+    "scheme", "tenfold.schemes", of=(shifted, randomized, cyclic, abacus, coupled)
+)

@@ -1,0 +1,105 @@
+"""Addition of two or more numbers in any base, by columns.
+
+12+345 -> 357. All columns are added at once; carries are settled by looking back to the last column
+that decides (the carry-lookahead of hardware adders), so a million digits cost a few array passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from tenfold.errors import TenfoldError
+from tenfold.tasks.base import (
+    DIGITS,
+    Digits,
+    Examples,
+    Ints,
+    Task,
+    check_length,
+    digits_of,
+    significant,
+)
+from tenfold.tasks.samplers import numbers
+
+
+class Addition(Task):
+    """`Addition().parse("12+345")`; `Addition().sample(64, length=5, rng=rng)`.
+
+    >>> task = Addition()
+    >>> task.truth(task.parse("999+1"), 0)
+    '1000'
+    >>> examples = task.sample(2, 3, np.random.default_rng(0))
+    >>> [task.question(examples, i) + "=" + task.truth(examples, i) for i in range(2)]
+    ['562+203=765', '100+618=718']
+    """
+
+    name = "addition"
+    operator = "+"
+
+    def __init__(self, terms: int = 2, base: int = 10) -> None:
+        if terms < 2:
+            raise TenfoldError(f"addition of {terms} term(s); at least 2 are needed")
+        if not 2 <= base <= 16:
+            raise TenfoldError(f"base {base}; 2 to 16 are supported")
+        self.terms, self.base = terms, base
+        # terms * (base^W - 1) needs this many digits beyond W, whatever W is
+        self.room = next(r for r in range(1, 64) if base**r >= terms)
+
+    def sample(
+        self,
+        n: int,
+        length: int,
+        rng: np.random.Generator,
+        sampler: Callable[..., tuple[Digits, Ints]] | None = None,
+    ) -> Examples:
+        check_length(length)
+        draw = sampler or numbers
+        return self.solve(*draw(rng, n, length, self.terms, self.base))
+
+    def solve(self, operands: Digits, lengths: Ints) -> Examples:
+        n, _, width = operands.shape
+        sums = np.zeros((n, width + self.room), dtype=np.int32)
+        operands.sum(1, dtype=np.int32, out=sums[:, :width])
+        answer = settle(sums, self.base)
+        return Examples(operands, lengths, answer, significant(answer))
+
+    def parse(self, text: str) -> Examples:
+        terms = [term.strip() for term in text.split(self.operator)]
+        wanted = (
+            f'{self.terms} numbers in base {self.base} joined by "{self.operator}", as "12+345"'
+        )
+        if len(terms) != self.terms:
+            shown = text if len(text) <= 40 else text[:37] + "..."
+            raise TenfoldError(f'"{shown}" has {len(terms)} number(s); write {wanted}')
+        for term in terms:
+            if not re.fullmatch(f"[{DIGITS[: self.base]}]+", term):
+                shown = term if len(term) <= 40 else term[:37] + "..."
+                raise TenfoldError(f'"{shown}" is not a number; write {wanted}')
+        terms = [term.lstrip("0") or "0" for term in terms]
+        lengths = np.array([[len(term) for term in terms]], dtype=np.int64)
+        operands = np.zeros((1, self.terms, int(lengths.max())), dtype=np.uint8)
+        for m, term in enumerate(terms):
+            operands[0, m, : len(term)] = digits_of(term, self.base)
+        return self.solve(operands, lengths)
+
+
+def settle(columns: np.ndarray, base: int) -> Digits:
+    """Column sums (..., W), least significant first, to digits: [15, 9, 0] -> [5, 0, 1].
+
+    Carries above one are passed on all at once until every column is below 2 * base - 1; the
+    remaining single carries come from the last column that is not base - 1.
+    """
+    columns = columns.astype(np.int32)
+    while columns.max(initial=0) > 2 * base - 2:
+        carry = columns // base
+        columns -= carry * base
+        columns[..., 1:] += carry[..., :-1]
+    width = columns.shape[-1]
+    decides = np.where(columns != base - 1, np.arange(width, dtype=np.int32), -1)
+    last = np.maximum.accumulate(decides, axis=-1)
+    generates = np.take_along_axis(columns >= base, np.maximum(last, 0), -1) & (last >= 0)
+    columns[..., 1:] += generates[..., :-1]
+    return (columns % base).astype(np.uint8)

@@ -1,0 +1,106 @@
+"""Which operands to draw: functions (rng, n, length, terms, base) -> digits (N, M, W), lengths (N, M).
+
+Every sampler is vectorised over examples, and draws numbers without leading zeros (0 itself is `0`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenfold.errors import TenfoldError
+from tenfold.registry import Registry
+from tenfold.tasks.base import Digits, Ints, significant
+from tenfold.tasks.cascades import draw_cascade
+
+Drawn = tuple[Digits, Ints]
+
+
+def of_lengths(rng: np.random.Generator, lengths: Ints, width: int, base: int) -> Drawn:
+    """Uniform numbers of exactly these lengths; the leading digit is not 0 unless it is the only one."""
+    digits = rng.integers(0, base, (*lengths.shape, width), dtype=np.uint8)
+    digits[np.arange(width) >= lengths[..., None]] = 0
+    leading = np.where(
+        lengths > 1, rng.integers(1, base, lengths.shape), rng.integers(0, base, lengths.shape)
+    )
+    np.put_along_axis(digits, lengths[..., None] - 1, leading[..., None].astype(np.uint8), -1)
+    return digits, lengths
+
+
+def numbers(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """Uniform over the numbers of at most `length` digits: 9 in 10 have exactly that many."""
+    digits = rng.integers(0, base, (n, terms, length), dtype=np.uint8)
+    return digits, significant(digits)
+
+
+def lengths(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """Each operand's length uniform over 1..length, then uniform over the numbers of that length."""
+    return of_lengths(rng, rng.integers(1, length + 1, (n, terms)), length, base)
+
+
+def exact(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """Every operand has exactly `length` digits: no padding separates them in a frame of that length."""
+    return of_lengths(rng, np.full((n, terms), length, dtype=np.int64), length, base)
+
+
+def longest(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """Uniform over the numbers of at most `length` digits, of which at least one has exactly that many."""
+    digits, drawn = numbers(rng, n, length, terms, base)
+    while len(short := np.flatnonzero(drawn.max(1) < length)):
+        digits[short], drawn[short] = numbers(rng, len(short), length, terms, base)
+    return digits, drawn
+
+
+def unequal(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """One operand, at a random place, has exactly `length` digits; the others are shorter (where they can be)."""
+    drawn = rng.integers(1, max(length, 2), (n, terms))
+    drawn[np.arange(n), rng.integers(0, terms, n)] = length
+    return of_lengths(rng, drawn, length, base)
+
+
+def no_carry(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """Operands of `length` digits whose every column sums below the base."""
+    if terms >= base and length > 1:
+        raise TenfoldError(f"{terms} leading digits cannot sum below base {base} without a carry")
+    room = np.full((n, length), base - 1, dtype=np.int64)
+    least = np.zeros(length, dtype=np.int64)
+    least[-1] = 1 if length > 1 else 0
+    digits = np.zeros((n, terms, length), dtype=np.uint8)
+    for m in range(terms):  # each operand leaves the least that the following ones need
+        most = room - least * (terms - 1 - m)
+        digits[:, m] = rng.integers(least, most + 1)
+        room -= digits[:, m]
+    return rng.permuted(digits, axis=1), np.full((n, terms), length, dtype=np.int64)
+
+
+def cascade(
+    rng: np.random.Generator, n: int, length: int, terms: int, base: int, *, cascade: int
+) -> Drawn:
+    """Two operands of `length` digits, uniform among those whose longest carry cascade is exactly `cascade`.
+
+    A cascade starts at a column that sums to at least the base and runs on over columns that sum to
+    base - 1; its length counts both. 0 means that nothing carries.
+    """
+    if terms != 2:
+        raise TenfoldError(f"cascades are defined for 2 operands, not {terms}")
+    if not 0 <= cascade <= length:
+        raise TenfoldError(
+            f"a cascade of {cascade} in sums of {length} digits; 0 to {length} can be"
+        )
+    digits = draw_cascade(rng, n, length, base, cascade)
+    return digits, np.full((n, 2), length, dtype=np.int64)
+
+
+def nines(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
+    """99...9 plus numbers of any length up to `length`, in random order: carries run through every zero."""
+    others, drawn = lengths(rng, n, length, terms, base)
+    where = rng.integers(0, terms, n)
+    others[np.arange(n), where] = base - 1
+    drawn[np.arange(n), where] = length
+    return others, drawn
+
+
+SAMPLERS: Registry[Drawn] = Registry(
+    "sampler",
+    "tenfold.samplers",
+    of=(numbers, lengths, exact, longest, unequal, no_carry, cascade, nines),
+)

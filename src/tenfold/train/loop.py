@@ -1,0 +1,280 @@
+"""The training loop: batches in, weights and metrics out.
+
+Everything random at step t is a function of (seed, t): the batch, its schemes, dropout. So a run that
+was stopped at any moment and resumed has the same weights, bit for bit, as one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from tenfold.batch import IGNORED, Batch
+from tenfold.errors import Diverged, Stopped, TenfoldError
+from tenfold.models.base import Model
+from tenfold.models.dropout import hand_generator
+from tenfold.train.checkpoint import Checkpoint, Checkpoints, Tensors
+from tenfold.train.optim import learning_rate, make_optimizer
+from tenfold.train.options import Training
+
+Metrics = dict[str, Any]
+
+
+@dataclass
+class Job:
+    """What to train, on what, and whom to tell. `seed`, `fingerprint` and the folder make it resumable."""
+
+    model: Model
+    batch_at: Callable[[int, torch.Generator], Batch]  # the batch with this number
+    options: Training
+    folder: Path
+    seed: int
+    fingerprint: str
+    evaluate: Callable[[Model], tuple[float, Metrics]] | None = None  # how good, and the details
+    evaluate_every: int = 0
+    stop: Callable[[Model, int], str | None] | None = None  # a reason to end early
+    tell: Callable[[Metrics], None] | None = None  # progress
+
+
+@dataclass
+class Progress:
+    """The state of a run beside its tensors."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best_score: float = float("-inf")
+    best_step: int | None = None
+    metrics_bytes: int = 0
+    reason: str | None = None  # why it ended, when it has
+    fingerprint: str = ""
+    best: Tensors = field(default_factory=dict)
+    average: Tensors = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in {"best", "average", "step"}}
+
+
+def train(job: Job) -> Progress:
+    """Train until `options.steps` or a reason to stop; resume where the folder's last checkpoint is."""
+    options, model = job.options, job.model
+    torch.set_num_threads(options.threads)
+    model.to(options.device).train()
+    optimizer = make_optimizer(model, options)
+    checkpoints = Checkpoints(job.folder / "checkpoints")
+    progress = _resume(job, checkpoints.latest(), optimizer)
+    generator = torch.Generator(options.device)
+    hand_generator(model, generator)
+    with _signals() as asked, _Log(job.folder / "metrics.jsonl", progress) as log:
+        started = time.monotonic() - progress.seconds
+        while progress.step < options.steps and progress.reason is None:
+            generator.manual_seed(stream(job.seed, progress.step))
+            loss, norm = _step(job, optimizer, progress.step, generator)
+            progress.step += 1
+            progress.seconds = time.monotonic() - started
+            if options.average:
+                _blend(progress, model, options.average)
+            line = {"step": progress.step, "loss": loss, "grad_norm": norm}
+            line |= {"lr": learning_rate(progress.step - 1, options), "seconds": progress.seconds}
+            last = progress.step == options.steps
+            if job.stop is not None:
+                progress.reason = job.stop(model, progress.step)
+                last = last or progress.reason is not None
+            if job.evaluate and (last or progress.step % job.evaluate_every == 0):
+                line |= _examine(job, progress)
+            if last or "eval" in line or progress.step % options.log_every == 0:
+                log.write(line)
+            if job.tell is not None:
+                job.tell(line)
+            if last or asked or progress.step % options.checkpoint_every == 0:
+                log.flush(progress)
+                _save(job, checkpoints, optimizer, progress)
+            if asked and not last:
+                name = signal.Signals(asked[0]).name
+                raise Stopped(
+                    f"stopped by {name} at step {progress.step}; the same command goes on from there",
+                    asked[0],
+                )
+    hand_generator(model, None)
+    return progress
+
+
+def _step(
+    job: Job, optimizer: torch.optim.AdamW, step: int, generator: torch.Generator
+) -> tuple[float, float]:
+    """One optimizer step over `accumulate` batches, weighted by graded tokens."""
+    options, model = job.options, job.model
+    first = step * options.accumulate
+    batches = [
+        job.batch_at(first + i, generator).to(options.device) for i in range(options.accumulate)
+    ]
+    graded = sum(int((batch.target != IGNORED).sum()) for batch in batches)
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate(step, options)
+    optimizer.zero_grad()
+    loss = 0.0
+    for batch in batches:
+        part = answer_loss(model(batch), batch.target) / graded
+        part.backward()
+        loss += part.item()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), options.clip).item()
+    if not (abs(loss) < float("inf") and norm < float("inf")):  # false for NaN too
+        raise Diverged(
+            f"the loss is {loss:g} and the gradient's norm {norm:g} at step {step + 1}; training "
+            f"stopped, the last checkpoint stands. A lower train.lr (now {options.lr:g}) may help"
+        )
+    optimizer.step()
+    return loss, norm
+
+
+def answer_loss(logits: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy summed over the graded tokens: (B, A, V), (B, A) -> ()."""
+    return F.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, reduction="sum"
+    )
+
+
+def stream(seed: int, step: int) -> int:
+    """A seed of its own for every step."""
+    mixed = (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9) % 2**64
+    mixed = ((mixed ^ (mixed >> 30)) * 0x94D049BB133111EB) % 2**64
+    return (mixed ^ (mixed >> 31)) >> 1
+
+
+def _examine(job: Job, progress: Progress) -> Metrics:
+    """Evaluate the weights that will be used (their average, if one is kept) and remember the best."""
+    assert job.evaluate is not None
+    model = job.model
+    own = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    if progress.average:
+        model.load_state_dict(progress.average)
+    model.eval()
+    score, details = job.evaluate(model)
+    if score > progress.best_score:
+        progress.best_score, progress.best_step = score, progress.step
+        progress.best = {k: v.detach().clone() for k, v in model.state_dict().items()}
+    model.train()
+    model.load_state_dict(own)
+    return {"eval": details, "score": score}
+
+
+def _blend(progress: Progress, model: Model, decay: float) -> None:
+    """A moving average of the weights, warmed up so that the first steps do not linger."""
+    decay = min(decay, (1 + progress.step) / (10 + progress.step))
+    with torch.no_grad():
+        now = model.state_dict()
+        if not progress.average:
+            progress.average = {name: value.clone() for name, value in now.items()}
+        names = [name for name, value in now.items() if value.is_floating_point()]
+        torch._foreach_lerp_(
+            [progress.average[name] for name in names], [now[name] for name in names], 1 - decay
+        )
+
+
+def _save(
+    job: Job, checkpoints: Checkpoints, optimizer: torch.optim.AdamW, progress: Progress
+) -> None:
+    tensors = {"model": dict(job.model.state_dict()), "optimizer": _flat(optimizer)}
+    if progress.best:
+        tensors["best"] = progress.best
+    if progress.average:
+        tensors["average"] = progress.average
+    checkpoints.save(progress.step, tensors, progress.as_json())
+
+
+def _resume(job: Job, found: Checkpoint | None, optimizer: torch.optim.AdamW) -> Progress:
+    if found is None:
+        return Progress(fingerprint=job.fingerprint)
+    if found.state["fingerprint"] != job.fingerprint:
+        raise TenfoldError(
+            f"the checkpoint in {job.folder} belongs to another recipe "
+            f"({found.state['fingerprint']}, this is {job.fingerprint}); "
+            "use another folder, or --fresh to start over"
+        )
+    job.model.load_state_dict(found.tensors["model"])
+    _restore(optimizer, found.tensors["optimizer"])
+    device = job.options.device
+    progress = Progress(**found.state)
+    progress.best, progress.average = (
+        {key: value.to(device) for key, value in found.tensors.get(name, {}).items()}
+        for name in ("best", "average")
+    )
+    return progress
+
+
+def _flat(optimizer: torch.optim.AdamW) -> Tensors:
+    """The optimizer's tensors under flat names: `3.exp_avg` is that of the fourth parameter."""
+    state = optimizer.state_dict()["state"]
+    return {f"{i}.{key}": value for i, own in state.items() for key, value in own.items()}
+
+
+def _restore(optimizer: torch.optim.AdamW, tensors: Tensors) -> None:
+    state: dict[int, Tensors] = {}
+    for name, tensor in tensors.items():
+        number, key = name.split(".")
+        state.setdefault(int(number), {})[key] = tensor
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+class _Log:
+    """Metrics as JSON lines, cut back on resume to what the checkpoint had seen."""
+
+    def __init__(self, path: Path, progress: Progress) -> None:
+        try:
+            self.file = path.open("ab")
+            self.file.truncate(progress.metrics_bytes)
+            self.file.seek(progress.metrics_bytes)
+        except OSError as error:
+            raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
+
+    def write(self, line: Metrics) -> None:
+        try:
+            self.file.write(json.dumps(line).encode() + b"\n")
+            self.file.flush()
+        except OSError as error:
+            raise TenfoldError(
+                f"cannot write {self.file.name}: {error.strerror or error}; the last checkpoint stands"
+            ) from None
+
+    def flush(self, progress: Progress) -> None:
+        progress.metrics_bytes = self.file.tell()
+
+    def __enter__(self) -> _Log:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Collect SIGTERM and SIGINT instead of dying of them; a second one is obeyed at once."""
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    caught = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in caught}
+
+    def note(number: int, _frame: object) -> None:
+        asked.append(number)
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in caught:
+        signal.signal(number, note)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
