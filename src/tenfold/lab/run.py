@@ -114,6 +114,11 @@ class Run:
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
+    def progress(self) -> dict[str, Any]:
+        """How far the run is: its step, seconds, best score."""
+        steps = Checkpoints(self.folder / "checkpoints").steps()
+        return self.checkpoint().state if steps else {"step": 0}
+
     def checkpoint(self) -> Checkpoint:
         found = Checkpoints(self.folder / "checkpoints").latest()
         if found is None:

@@ -1,0 +1,5 @@
+"""`python -m tenfold` is `tenfold`."""
+
+from tenfold.cli import main
+
+main()

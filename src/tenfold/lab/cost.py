@@ -1,0 +1,76 @@
+"""What a run will cost, before it is started."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from tenfold.lab.build import Built
+from tenfold.train.loop import answer_loss
+from tenfold.train.optim import make_optimizer
+
+TRIED_STEPS = 3
+PATIENCE = 5.0  # seconds: a step that is expected to take longer is not tried
+USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches
+
+
+@dataclass(frozen=True)
+class Cost:
+    parameters: int
+    flops_per_step: int
+    memory_bytes: int  # weights, gradients and optimizer; activations come on top
+    seconds: float
+    measured: bool  # steps were timed here; otherwise it follows from the matrix-multiply rate
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def cost(built: Built) -> Cost:
+    """Count a step's operations on the `meta` device, and time a few real ones where they are short."""
+    options = built.recipe.train
+    batch = built.batch_at(0, torch.Generator().manual_seed(0))
+    with torch.device("meta"):
+        hollow = built.make_model()
+    with FlopCounterMode(display=False) as counted:
+        answer_loss(hollow(batch.to("meta")), batch.target.to("meta")).backward()
+    flops = counted.get_total_flops() * options.accumulate
+    torch.set_num_threads(options.threads)
+    expected = flops / (matmul_rate() * USUAL_SHARE)
+    seconds, measured = expected * options.steps, False
+    if expected < PATIENCE:
+        seconds, measured = _tried(built) * options.steps, True
+    parameters = sum(p.numel() for p in hollow.parameters())
+    return Cost(parameters, flops, 16 * parameters, seconds, measured)
+
+
+def _tried(built: Built) -> float:
+    """Seconds a step, the fastest of a few."""
+    model, options = built.model().train(), built.recipe.train
+    optimizer = make_optimizer(model, options)
+    generator = torch.Generator().manual_seed(0)
+    fastest = float("inf")
+    for step in range(TRIED_STEPS):
+        began = time.perf_counter()
+        optimizer.zero_grad()
+        for part in range(options.accumulate):
+            batch = built.batch_at(step * options.accumulate + part, generator)
+            answer_loss(model(batch), batch.target).backward()
+        optimizer.step()
+        fastest = min(fastest, time.perf_counter() - began)
+    return fastest
+
+
+def matmul_rate(size: int = 1024) -> float:
+    """Floating-point operations a second of a large product, with the threads that are set."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    fastest = float("inf")
+    for _ in range(4):
+        began = time.perf_counter()
+        a @ b
+        fastest = min(fastest, time.perf_counter() - began)
+    return 2 * size**3 / fastest

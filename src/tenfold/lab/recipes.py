@@ -1,0 +1,115 @@
+"""Recipes by name, by file, with scales and overrides.
+
+A name such as `symmetry/addition-relative` is a file below `papers/`; YAML files may `extend` another
+recipe and hold `scales` (smoke, demo, paper, ...) laid over their own values, which are the laptop scale.
+A Python file gives a `recipe`.
+"""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tenfold.errors import TenfoldError, unknown
+from tenfold.lab.recipe import Recipe, merge
+
+DEFAULT_SCALE = "laptop"
+_HERE = Path(__file__).resolve().parents[1]
+SHELVES = (Path("papers"), _HERE / "papers", _HERE.parents[1] / "papers")  # here, installed, source
+
+
+def names() -> list[str]:
+    """Every recipe that is known by name."""
+    return sorted(_known())
+
+
+def recipe(source: str | Path, scale: str | None = None, **changes: Any) -> Recipe:
+    """A recipe by name or file, at a scale, with changes.
+
+    >>> recipe("symmetry/addition-relative", scale="smoke", seed=3).seed
+    3
+    """
+    values, scales = _read(_find(source))
+    if scale not in (None, DEFAULT_SCALE):
+        if scale not in scales:
+            raise unknown(f'scale of "{source}"', scale, [DEFAULT_SCALE, *scales])
+        values = merge(values, scales[scale])
+    return Recipe.of(merge(values, changes))
+
+
+def overrides(words: Iterable[str]) -> dict[str, Any]:
+    """Dotted flags as nested values.
+
+    >>> overrides(["--train.lr", "0.003", "--pe=alibi", "--pe.axis", "column"])
+    {'train': {'lr': 0.003}, 'pe': {'name': 'alibi', 'axis': 'column'}}
+    """
+    changes: dict[str, Any] = {}
+    waiting = list(words)
+    while waiting:
+        flag = waiting.pop(0)
+        if not flag.startswith("--"):
+            raise TenfoldError(f'"{flag}" is not a flag; a change of the recipe is --key value')
+        key, equals, text = flag[2:].partition("=")
+        if not equals:
+            if not waiting or waiting[0].startswith("--"):
+                raise TenfoldError(f"--{key} needs a value")
+            text = waiting.pop(0)
+        inner = changes
+        *path, last = key.replace("-", "_").split(".")
+        for part in path:
+            old = inner.get(part, {})
+            inner[part] = {"name": old} if isinstance(old, str) else old
+            inner = inner[part]
+        try:
+            inner[last] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise TenfoldError(f'--{key} has the value "{text}", which is not YAML') from None
+    return changes
+
+
+def _known() -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for shelf in SHELVES:
+        for path in sorted(shelf.glob("*/*.yaml")):
+            found.setdefault(f"{path.parent.name}/{path.stem}", path)
+    return found
+
+
+def _find(source: str | Path) -> Path:
+    known = _known()
+    if str(source) in known:
+        return known[str(source)]
+    path = Path(source)
+    if path.suffix in {".yaml", ".yml", ".py"}:
+        if not path.is_file():
+            raise TenfoldError(f"there is no recipe file {path}")
+        return path
+    raise unknown("recipe", source, known)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """A file's values and its scales."""
+    if path.suffix == ".py":
+        made = runpy.run_path(str(path)).get("recipe")
+        if not isinstance(made, Recipe):
+            raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
+        return made.as_json(), {}
+    try:
+        values = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" (line {where.line + 1})" if where else ""
+        raise TenfoldError(f"{path} is not YAML{line}") from None
+    except OSError as error:
+        raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
+    if not isinstance(values, dict):
+        raise TenfoldError(f"{path} does not hold a recipe: a mapping of keys to values is wanted")
+    scales = values.pop("scales", {})
+    if (parent := values.pop("extends", None)) is not None:
+        base, base_scales = _read(_find(parent))
+        values, scales = merge(base, values), merge(base_scales, scales)
+    return values, scales

@@ -1,0 +1,92 @@
+"""Several runs at once: one single-threaded process a core."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import signal
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tenfold.errors import Stopped, TenfoldError
+from tenfold.lab.recipe import Recipe
+from tenfold.lab.run import Run, train
+
+Tell = Callable[[int, dict[str, Any]], None]  # the number of the recipe, and its metrics
+
+
+def train_together(
+    recipes: Sequence[Recipe],
+    folders: Sequence[Path] | None = None,
+    *,
+    workers: int | None = None,
+    fresh: bool = False,
+    tell: Tell | None = None,
+) -> list[Run]:
+    """Train every recipe, as many at a time as there are cores; all end before a failure is raised."""
+    places = list(folders or (Path("runs") / recipe.run_name for recipe in recipes))
+    context = multiprocessing.get_context("spawn")
+    told: Any = context.Queue()
+    waiting = list(range(len(recipes)))
+    running: dict[int, Any] = {}
+    failures: list[str] = []
+    limit = workers or len(os.sched_getaffinity(0))
+    try:
+        while waiting or running:
+            while waiting and len(running) < limit:
+                number = waiting.pop(0)
+                values = recipes[number].as_json()
+                running[number] = context.Process(
+                    target=_work, args=(number, values, places[number], fresh, told)
+                )
+                running[number].start()
+            failures += _listen(told, tell)
+            for number, process in list(running.items()):
+                if not process.is_alive():
+                    process.join()
+                    del running[number]
+                    if process.exitcode not in (0, 1):
+                        failures.append(f"{places[number]} ended with code {process.exitcode}")
+        failures += _listen(told, tell)
+    except BaseException:
+        for process in running.values():
+            process.terminate()  # each saves a checkpoint
+        for process in running.values():
+            process.join()
+        raise
+    if failures:
+        raise TenfoldError("; ".join(failures))
+    return [Run(place, recipe) for place, recipe in zip(places, recipes, strict=True)]
+
+
+def _listen(told: Any, tell: Tell | None, patience: float = 0.2) -> list[str]:
+    """Pass on what the workers say; return what went wrong."""
+    failures: list[str] = []
+    while True:
+        try:
+            number, message = told.get(timeout=patience)
+        except queue.Empty:
+            return failures
+        patience = 0.01
+        if isinstance(message, str):
+            failures.append(message)
+        elif tell is not None:
+            tell(number, message)
+
+
+def _work(number: int, values: dict[str, Any], folder: Path, fresh: bool, told: Any) -> None:
+    """A worker's whole life. Ctrl-C reaches the parent, which ends us with SIGTERM."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        train(Recipe.of(values), folder, fresh=fresh, tell=lambda line: told.put((number, line)))
+    except Stopped:
+        raise SystemExit(0) from None
+    except TenfoldError as error:
+        told.put((number, f"{folder}: {error}"))
+        raise SystemExit(1) from None
+    except Exception:
+        told.put((number, f"{folder}: {traceback.format_exc(limit=-3)}"))
+        raise SystemExit(1) from None

@@ -1,0 +1,123 @@
+"""From finished runs to what a figure or a table shows: curves with their spread."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tenfold.lab.run import Run
+
+COLUMNS = (
+    "recipe", "pe", "label", "seed", "length", "slice", "checkpoint", "metric",
+    "value", "n", "low", "high", "steps", "fingerprint", "commit", "date",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Point:
+    """One length of a curve: the median over seeds, the worst and best seed, and the samples' interval."""
+
+    length: int
+    median: float
+    worst: float
+    best: float
+    low: float  # 95% interval over samples, of the seed that is the median
+    high: float
+    seeds: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    name: str
+    points: tuple[Point, ...]
+    trained: int  # the longest training length
+
+
+def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Every measurement of every run with its provenance, one flat row each."""
+    found = []
+    for run in runs:
+        result, recipe = run.result(), run.recipe
+        known = {
+            "recipe": recipe.name,
+            "pe": recipe.pe.name,
+            "label": recipe.label,
+            "seed": recipe.seed,
+            "steps": result["steps"],
+            "fingerprint": result["fingerprint"],
+            "commit": result["environment"]["commit"],
+            "date": result["environment"]["date"],
+        }
+        found += [{**known, **row} for row in result["rows"]]
+    return found
+
+
+def curves(
+    runs: Sequence[Run], slice: str = "uniform", metric: str = "exact", checkpoint: str = "best"
+) -> list[Curve]:
+    """One curve a recipe, over its seeds."""
+    trained = {run.recipe.name: run.recipe.data.length for run in runs}
+    groups: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    for row in rows(runs):
+        if (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint):
+            groups.setdefault(row["recipe"], {}).setdefault(row["length"], []).append(row)
+    return [
+        Curve(name, tuple(_point(length, group[length]) for length in sorted(group)), trained[name])
+        for name, group in groups.items()
+    ]
+
+
+def slices(runs: Sequence[Run]) -> list[str]:
+    """The slices that the runs were measured on, in the order of measurement."""
+    return list(dict.fromkeys(row["slice"] for row in rows(runs)))
+
+
+def _point(length: int, found: list[dict[str, Any]]) -> Point:
+    values = [row["value"] for row in found]
+    middle = sorted(found, key=lambda row: row["value"])[(len(found) - 1) // 2]
+    return Point(
+        length,
+        statistics.median(values),
+        min(values),
+        max(values),
+        middle["low"],
+        middle["high"],
+        len(values),
+        middle["n"],
+    )
+
+
+def as_csv(runs: Sequence[Run]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows(runs):
+        writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+    return text.getvalue()
+
+
+def as_markdown(found: Sequence[Curve]) -> str:
+    """Median % (worst-best seed) by length, a column a recipe."""
+    lengths = sorted({point.length for curve in found for point in curve.points})
+    lines = [
+        "| digits | " + " | ".join(curve.name for curve in found) + " |",
+        "|---" * (len(found) + 1) + "|",
+    ]
+    for length in lengths:
+        cells = []
+        for curve in found:
+            point = next((p for p in curve.points if p.length == length), None)
+            cells.append(cell(point) if point else "")
+        lines.append(f"| {length} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def cell(point: Point) -> str:
+    """`97.5 (96.0-98.8)`: with one seed the interval over samples, with more the worst and best seed."""
+    low, high = (point.low, point.high) if point.seeds == 1 else (point.worst, point.best)
+    return f"{100 * point.median:.1f} ({100 * low:.1f}-{100 * high:.1f})"

@@ -1,0 +1,47 @@
+"""Figures: accuracy against length, with the training range shaded and the spread drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
+
+from tenfold.report.collect import Curve
+
+# Okabe and Ito: tells apart for every kind of colour vision
+PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vPX"
+
+
+def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[Path]:
+    """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several."""
+    figure, axes = pyplot.subplots(figsize=(7.2, 4.2), dpi=160)
+    trained = max(curve.trained for curve in curves)
+    axes.axvspan(0.5, trained + 0.5, color="#000000", alpha=0.06, lw=0)
+    axes.text(0.7, 3, f"trained on 1-{trained} digits", fontsize=8, color="#555555")
+    for number, curve in enumerate(curves):
+        color, points = PALETTE[number % len(PALETTE)], curve.points
+        x = [point.length for point in points]
+        several = points[0].seeds > 1
+        low = [100 * (p.worst if several else p.low) for p in points]
+        high = [100 * (p.best if several else p.high) for p in points]
+        y = [100 * point.median for point in points]
+        axes.fill_between(x, low, high, color=color, alpha=0.2, lw=0)
+        axes.plot(x, y, color=color, marker=MARKERS[number % len(MARKERS)], ms=4, label=curve.name)
+    axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %", title=title)
+    axes.set_ylim(-2, 102)
+    axes.set_xlim(0.5, max(p.length for c in curves for p in c.points) + 0.5)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=9)
+    figure.tight_layout()
+    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
+    for place in written:
+        figure.savefig(place, metadata={"Date": None} if place.suffix == ".svg" else None)
+    pyplot.close(figure)
+    return written

@@ -1,0 +1,163 @@
+"""One self-contained HTML page about a few runs: the curve, the table, worked examples, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from tenfold.errors import TenfoldError
+from tenfold.lab.run import Answer, Run
+from tenfold.report import collect
+from tenfold.report.figures import accuracy_by_length
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #666; --line: #ddd; --paper: #fff; --bad: #c0392b; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --soft: #a0a0a0; --line: #444; --paper: #161616; --bad: #ff7b6b; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+p.soft, figcaption { color: var(--soft); font-size: .9rem; }
+figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; background: #fff; border-radius: 6px; }
+div.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+code, .digits { font-family: ui-monospace, monospace; }
+.wrong { color: var(--bad); font-weight: 700; text-decoration: underline; }
+details { margin: .5rem 0; } pre { overflow-x: auto; font-size: .8rem; }
+"""
+
+
+def write_report(
+    runs: Sequence[Run], out: Path, title: str = "Accuracy against length", examples: int = 10
+) -> dict[str, Path]:
+    """Write the page, its figure (PNG and SVG), the rows (CSV) and the table (Markdown); say where they are."""
+    names = {run.recipe.name for run in runs}
+    found = collect.curves(runs)
+    if not found:
+        raise TenfoldError("the runs have no results on the slice uniform; nothing to draw")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        png, svg = accuracy_by_length(found, out / "accuracy", title)
+        written = {"page": out / "report.html", "figure": png, "svg": svg}
+        written |= {"rows": out / "results.csv", "table": out / "results.md"}
+        written["rows"].write_text(collect.as_csv(runs))
+        written["table"].write_text(_markdown(runs, title))
+        first_of = {name: next(r for r in runs if r.recipe.name == name) for name in sorted(names)}
+        written["page"].write_text(_page(runs, list(first_of.values()), title, svg, examples))
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
+    return written
+
+
+def _page(runs: Sequence[Run], shown: Sequence[Run], title: str, svg: Path, examples: int) -> str:
+    drawing = svg.read_text()
+    drawing = drawing[drawing.index("<svg") :]
+    seeds = len({run.recipe.seed for run in runs})
+    band = "worst to best seed" if seeds > 1 else "95% Wilson interval"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="soft">{len(runs)} runs, {seeds} seed(s) each. Exact match: every digit right. '
+        "Best checkpoint, chosen on separate problems; the final one is in the table below.</p>",
+        f"<figure>{drawing}<figcaption>Line: median over seeds. Band: {band}.</figcaption></figure>",
+        "<h2>By length</h2>",
+        _table(runs, "uniform", "best", f"best checkpoint, % exact, median ({band})"),
+        _table(runs, "uniform", "final", f"final checkpoint, % exact, median ({band})"),
+    ]
+    others = [name for name in collect.slices(runs) if name != "uniform"]
+    if others:
+        parts += ["<h2>Hard slices</h2>"]
+        parts += [_table(runs, name, "best", f"{name}, best checkpoint") for name in others]
+    parts.append("<h2>Worked examples</h2>")
+    parts += [_examples(run, examples) for run in shown]
+    parts.append("<h2>Where the numbers come from</h2>")
+    parts += [_provenance(run) for run in runs]
+    body = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n{body}\n</body></html>\n"
+    )
+
+
+def _table(runs: Sequence[Run], slice: str, checkpoint: str, caption: str) -> str:
+    found = collect.curves(runs, slice, checkpoint=checkpoint)
+    lengths = sorted({point.length for curve in found for point in curve.points})
+    head = "".join(f"<th>{length}</th>" for length in lengths)
+    body = ""
+    for curve in found:
+        by_length = {point.length: collect.cell(point) for point in curve.points}
+        cells = "".join(f"<td>{by_length.get(length, '')}</td>" for length in lengths)
+        body += f"<tr><td>{escape(curve.name)}</td>{cells}</tr>"
+    return (
+        f'<p class="soft">{escape(caption)}</p><div class="wide"><table>'
+        f"<tr><th>digits</th>{head}</tr>{body}</table></div>"
+    )
+
+
+def _examples(run: Run, count: int) -> str:
+    """Some problems at the training length, the others beyond it."""
+    lengths = [point for point in run.recipe.eval.lengths if point >= run.recipe.data.length]
+    lengths = lengths[:: max(1, len(lengths) // 5)][:5]
+    each = -(-count // len(lengths))
+    answers = [a for length in lengths for a in run.examples(length, each)][:count]
+    rows = "".join(
+        f'<tr><td class="digits">{escape(a.question)}</td><td class="digits">{marked(a)}</td>'
+        f'<td class="digits">{escape(a.truth)}</td></tr>'
+        for a in answers
+    )
+    return (
+        f"<p><b>{escape(run.recipe.name)}</b>, seed {run.recipe.seed}</p>"
+        '<div class="wide"><table><tr><th>question</th><th>model</th><th>truth</th></tr>'
+        f"{rows}</table></div>"
+    )
+
+
+def marked(answer: Answer) -> str:
+    """The model's answer with its wrong digits marked, as HTML."""
+    pairs = zip(answer.answer, answer.wrong_digits(), strict=True)
+    text = "".join(
+        f'<span class="wrong">{escape(c)}</span>' if wrong else escape(c) for c, wrong in pairs
+    )
+    return text or '<span class="wrong">(nothing)</span>'
+
+
+def _provenance(run: Run) -> str:
+    result = run.result()
+    made = result["environment"]
+    facts = (
+        f"{result['parameters']:,} parameters, {result['steps']:,} steps in "
+        f"{result['train_seconds']:.0f} s on {run.recipe.train.threads} thread(s); tenfold "
+        f"{made['tenfold']}, commit {made['commit']}, torch {made['torch']}, {made['date']}"
+    )
+    return (
+        f"<details><summary>{escape(run.recipe.name)}, seed {run.recipe.seed} "
+        f'(<code>{result["fingerprint"]}</code>)</summary><p class="soft">{escape(facts)}</p>'
+        f"<pre>{escape(run.recipe.as_yaml())}</pre></details>"
+    )
+
+
+def _markdown(runs: Sequence[Run], title: str) -> str:
+    """The tables as Markdown, with where they come from."""
+    several = len({run.recipe.seed for run in runs}) > 1
+    spread = "worst-best seed" if several else "95% Wilson interval"
+    text = f"# {title}\n\n% exactly right, median ({spread}); n = {runs[0].recipe.eval.n} a cell.\n"
+    for checkpoint in ("best", "final"):
+        text += f"\n## Slice uniform, {checkpoint} checkpoint\n\n"
+        text += collect.as_markdown(collect.curves(runs, checkpoint=checkpoint))
+    for name in collect.slices(runs):
+        if name != "uniform":
+            text += f"\n## Slice {name}, best checkpoint\n\n"
+            text += collect.as_markdown(collect.curves(runs, name))
+    text += "\n## Runs\n\n| recipe | seed | fingerprint | steps | seconds | commit | date |\n"
+    text += "|---" * 7 + "|\n"
+    for run in runs:
+        result = run.result()
+        made = result["environment"]
+        text += (
+            f"| {run.recipe.name} | {run.recipe.seed} | {result['fingerprint']} | {result['steps']} "
+            f"| {result['train_seconds']:.0f} | {made['commit']} | {made['date']} |\n"
+        )
+    return text

@@ -1,0 +1,75 @@
+"""Progress of training: bars with an ETA on a terminal, plain lines elsewhere; always on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+QUIET_SECONDS = 10.0  # between two plain lines of a run
+
+
+class Watch:
+    """`with Watch(names, steps) as watch: watch(0, metrics)`; one bar a run."""
+
+    def __init__(self, names: Sequence[str], steps: Sequence[int]) -> None:
+        self.names, self.steps = names, steps
+        self.console = Console(stderr=True)
+        self.bars: Progress | None = None
+        self.spoke = [0.0] * len(names)
+        self.began = [0.0] * len(names)
+        self.first = [0] * len(names)
+        self.accuracy = [""] * len(names)
+
+    def __enter__(self) -> Watch:
+        if self.console.is_terminal:
+            self.bars = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                TextColumn("{task.fields[told]}"),
+                console=self.console,
+            )
+            for name, steps in zip(self.names, self.steps, strict=True):
+                self.bars.add_task(name, total=steps, told="")
+            self.bars.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if self.bars is not None:
+            self.bars.stop()
+
+    def __call__(self, number: int, metrics: dict[str, Any]) -> None:
+        if "eval" in metrics:
+            exact = metrics["eval"]["exact"]
+            shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
+            self.accuracy[number] = f"right at {shown}"
+        told = f"loss {metrics['loss']:.4f} {self.accuracy[number]}"
+        if self.bars is not None:
+            tasks = list(self.bars.task_ids)
+            self.bars.update(tasks[number], completed=metrics["step"], told=told)
+        else:
+            self._line(number, metrics, told)
+
+    def _line(self, number: int, metrics: dict[str, Any], told: str) -> None:
+        now, step, steps = time.monotonic(), metrics["step"], self.steps[number]
+        if self.began[number] == 0.0:
+            self.began[number], self.first[number], self.spoke[number] = now, step, now
+        if now - self.spoke[number] < QUIET_SECONDS and step < steps:
+            return
+        self.spoke[number] = now
+        done = step - self.first[number]
+        left = (now - self.began[number]) / done * (steps - step) if done else 0.0
+        line = f"{self.names[number]}: step {step}/{steps}, {told}, {left:.0f} s left"
+        print(line, file=sys.stderr, flush=True)
