@@ -109,12 +109,19 @@ def eval(
 
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
     """
+    from tenfold.report.progress import Watch
+
     if n is not None and n < 1:
         raise TenfoldError(f"--n is {n}; at least 1 problem is needed")
     wanted = parse_lengths(lengths) if lengths is not None else None
     parts = slices.split(",") if slices is not None else None
     opened = _open(run)
-    rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed)
+    with Watch([opened.recipe.name], [0]) as watch:
+
+        def tell(done: int, of: int) -> None:
+            watch(0, {"measured": done, "of": of, "checkpoint": checkpoint})
+
+        rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell)
     if json_:
         return _print_json([row.as_json() for row in rows])
     _print_rows([row.as_json() for row in rows])
@@ -363,9 +370,10 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main() -> None:
     """Run a command; whatever the person can mend is one line on standard error."""
-    warnings.showwarning = _warn
     try:
-        app(exit_on_error=False, print_error=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app(sys.argv[1:], exit_on_error=False, print_error=False)
     except TenfoldError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tenfold.batch import IGNORED, Batch, Batcher
 from tenfold.errors import TenfoldError, unknown
-from tenfold.evals.slices import SLICES
+from tenfold.evals.slices import SLICES, Sampler
 from tenfold.evals.statistics import wilson
 from tenfold.tasks.base import Examples, check_length
 
@@ -58,20 +58,32 @@ class Examiner:
         lengths: Sequence[int],
         slices: Sequence[str] = ("uniform",),
         n: int = 1000,
-        tell: Callable[[Row], None] | None = None,
+        tell: Callable[[int, int], None] | None = None,
     ) -> list[Row]:
-        """Exact match and per-digit accuracy at every length, on every slice that applies there."""
-        found = []
-        for length, label, examples in self.questions(lengths, slices, n):
-            for row in self.grade(model, examples, length, label):
-                found.append(row)
-                if tell is not None:
-                    tell(row)
+        """Exact match and per-digit accuracy at every length, on every slice that applies there.
+
+        `tell(done, all)` hears of every length and slice that is done.
+        """
+        of = len(self.samplers(lengths, slices))
+        found: list[Row] = []
+        for done, (length, label, examples) in enumerate(self.questions(lengths, slices, n)):
+            found += self.grade(model, examples, length, label)
+            if tell is not None:
+                tell(done + 1, of)
         return found
 
     def questions(
         self, lengths: Sequence[int], slices: Sequence[str], n: int
     ) -> Iterator[tuple[int, str, Examples]]:
+        """The problems of every length and slice."""
+        for length, label, sampler in self.samplers(lengths, slices):
+            rng = np.random.default_rng((self.seed, length, zlib.crc32(label.encode())))
+            yield length, label, self.batcher.task.sample(n, length, rng, sampler)
+
+    def samplers(
+        self, lengths: Sequence[int], slices: Sequence[str]
+    ) -> list[tuple[int, str, Sampler]]:
+        """What to draw from, for every slice that applies at a length."""
         limit = self.batcher.format.longest()
         for length in lengths:
             check_length(length)
@@ -83,16 +95,17 @@ class Examiner:
         for name in slices:
             if name not in SLICES:
                 raise unknown("slice", name, SLICES)
-        for length in lengths:
-            for name in slices:
-                for label, sampler in SLICES[name](length, self.batcher.format).items():
-                    rng = np.random.default_rng((self.seed, length, zlib.crc32(label.encode())))
-                    yield length, label, self.batcher.task.sample(n, length, rng, sampler)
+        return [
+            (length, label, sampler)
+            for length in lengths
+            for name in slices
+            for label, sampler in SLICES[name](length, self.batcher.format).items()
+        ]
 
     def grade(self, model: Answerer, examples: Examples, length: int, label: str) -> list[Row]:
         exact = right = graded = 0
-        for batch in self.batches(examples):
-            whole, digits, counted = grade(model.answer(batch.asked(self.blank)), batch.target)
+        for answer, target in self.answers(model, examples):
+            whole, digits, counted = grade(answer, target)
             exact += int(whole.sum())
             right += int(digits.sum())
             graded += int(counted.sum())
@@ -104,16 +117,14 @@ class Examiner:
 
     def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
         """The model's answer and the target of each batch, (B, A) each."""
+        blank = self.batcher.task.vocabulary.pad
         for batch in self.batches(examples):
-            yield model.answer(batch.asked(self.blank)), batch.target
-
-    @property
-    def blank(self) -> int:
-        return self.batcher.task.vocabulary.pad
+            yield model.answer(batch.asked(blank)), batch.target
 
     def batches(self, examples: Examples) -> Iterable[Batch]:
         """Batches of as many rows as the memory allows."""
-        one = self.batcher(_rows(examples, slice(0, 1)))
+        widest = [int(examples.lengths.sum(1).argmax()), int(examples.longest.argmax())]
+        one = self.batcher(_rows(examples, widest))
         tokens = one.sequence.tokens.shape[1]
         sources = 0 if one.source is None else one.source.tokens.shape[1]
         span = tokens + sources
@@ -144,7 +155,7 @@ def grade(answer: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return (right | ~graded).all(1), right, graded
 
 
-def _rows(examples: Examples, rows: slice) -> Examples:
+def _rows(examples: Examples, rows: slice | list[int]) -> Examples:
     return Examples(
         examples.operands[rows],
         examples.lengths[rows],

@@ -19,6 +19,7 @@ from tenfold.pe import ENCODINGS
 from tenfold.places import SCHEMES
 from tenfold.registry import Spec
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS
+from tenfold.tasks.samplers import exact
 from tenfold.train.lengths import LENGTHS
 from tenfold.train.loop import stream
 
@@ -75,13 +76,6 @@ def build(recipe: Recipe) -> Built:
     for name in recipe.eval.slices:
         if name not in SLICES:
             raise unknown("slice", name, SLICES)
-    if (limit := written.longest()) is not None:
-        for length in (recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation):
-            if length > limit:
-                raise TenfoldError(
-                    f'a length of {length} digits does not fit the format "{written.name}", '
-                    f"which holds {limit}"
-                )
     options = {
         "vocabulary": len(task.vocabulary),
         "end": task.vocabulary.end,
@@ -90,7 +84,12 @@ def build(recipe: Recipe) -> Built:
         **encodings,
     }
     make = MODELS.factory(Spec(name=size.name), (*options, "encoder_pe", "cross_pe"))
-    _check_axes(batcher, encodings, size.width, size.heads)
+    _check_device(recipe.train.device)
+    with torch.device("meta"):
+        hollow = make(**options)
+    for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
+        examples = task.sample(1, length, np.random.default_rng(0), exact)
+        hollow.check(batcher(examples))
     return Built(
         recipe,
         batcher,
@@ -100,17 +99,9 @@ def build(recipe: Recipe) -> Built:
     )
 
 
-def _check_axes(
-    batcher: Batcher, encodings: dict[str, Callable[..., Any]], width: int, heads: int
-) -> None:
-    """Every axis that an encoding reads must be a fact or come from a scheme of the recipe."""
-    examples = batcher.task.sample(1, 1, np.random.default_rng(0))
-    known = set(batcher(examples).sequence.places)
-    with torch.device("meta"):
-        for name, make in encodings.items():
-            encoding = make(width=width, heads=heads, head_size=max(width // heads, 1))
-            for axis in sorted(encoding.axes - known):
-                raise TenfoldError(
-                    f'{name} "{encoding.name}" reads the axis "{axis}", which nothing provides; '
-                    f"there are {', '.join(sorted(known))} (add a scheme?)"
-                )
+def _check_device(name: str) -> None:
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise TenfoldError(f'device "{name}" cannot be used here: {reason}') from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,8 +14,7 @@ from tenfold.lab.build import Built
 from tenfold.train.loop import answer_loss
 from tenfold.train.optim import make_optimizer
 
-TRIED_STEPS = 3
-PATIENCE = 5.0  # seconds: a step that is expected to take longer is not tried
+PATIENCE = 1.0  # seconds of trying; a step that is expected to take longer is not tried
 USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches
 
 
@@ -49,20 +49,20 @@ def cost(built: Built) -> Cost:
 
 
 def _tried(built: Built) -> float:
-    """Seconds a step, the fastest of a few."""
+    """Seconds a step: the median of those that fit our patience, without the first."""
     model, options = built.model().train(), built.recipe.train
     optimizer = make_optimizer(model, options)
     generator = torch.Generator().manual_seed(0)
-    fastest = float("inf")
-    for step in range(TRIED_STEPS):
-        began = time.perf_counter()
+    taken: list[float] = []
+    while len(taken) < 2 or sum(taken) < PATIENCE:
+        step, began = len(taken), time.perf_counter()
         optimizer.zero_grad()
         for part in range(options.accumulate):
             batch = built.batch_at(step * options.accumulate + part, generator)
             answer_loss(model(batch), batch.target).backward()
         optimizer.step()
-        fastest = min(fastest, time.perf_counter() - began)
-    return fastest
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken[1:])
 
 
 def matmul_rate(size: int = 1024) -> float:

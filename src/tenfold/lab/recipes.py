@@ -110,6 +110,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         raise TenfoldError(f"{path} does not hold a recipe: a mapping of keys to values is wanted")
     scales = values.pop("scales", {})
     if (parent := values.pop("extends", None)) is not None:
+        if _find(parent) == path:
+            raise TenfoldError(f"{path} extends itself")
         base, base_scales = _read(_find(parent))
         values, scales = merge(base, values), merge(base_scales, scales)
     return values, scales

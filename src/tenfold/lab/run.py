@@ -5,6 +5,7 @@ recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -147,7 +148,7 @@ class Run:
         *,
         which: Which = "best",
         seed: int = 0,
-        tell: Callable[[Row], None] | None = None,
+        tell: Callable[[int, int], None] | None = None,
     ) -> list[Row]:
         """Measure the run at these lengths, by default as its recipe says."""
         options = self.recipe.eval
@@ -217,11 +218,15 @@ def train(
         progress = train_loop(job)
         began = time.monotonic()
         rows: list[dict[str, Any]] = []
-        for which in ("final", "best"):
+        checkpoints: tuple[Which, Which] = ("final", "best")
+        for which in checkpoints:
             if which == "best" and progress.best_step == progress.step:
                 rows += [{**row, "checkpoint": "best"} for row in rows]
                 continue
-            measured = examiner.rows(run.model(which), options.lengths, options.slices, options.n)
+            hear = None if tell is None else functools.partial(_measured, tell, which)
+            measured = examiner.rows(
+                run.model(which), options.lengths, options.slices, options.n, hear
+            )
             rows += [{**row.as_json(), "checkpoint": which} for row in measured]
         result = {
             "run": recipe.run_name,
@@ -238,6 +243,10 @@ def train(
         }
         write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
     return run
+
+
+def _measured(tell: Tell, which: Which, done: int, of: int) -> None:
+    tell({"measured": done, "of": of, "checkpoint": which})
 
 
 @contextmanager

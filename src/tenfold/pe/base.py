@@ -28,6 +28,12 @@ class PositionalEncoding(nn.Module):
         super().__init__()
         self.axes: frozenset[str] = frozenset(axes)  # what it reads
 
+    @property
+    def attends(self) -> bool:
+        """Whether places enter attention; what only embeds has no part in cross-attention."""
+        ways = ("rotate", "scores", "bias", "visible", "values")
+        return any(getattr(type(self), way) is not getattr(PositionalEncoding, way) for way in ways)
+
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""
 

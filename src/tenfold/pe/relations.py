@@ -54,12 +54,17 @@ class Relative(Relation):
 
     def check(self, q_at: Places, k_at: Places) -> None:
         q, k = q_at[self.axis], k_at[self.axis]
-        far = int(torch.maximum(q.max() - k.clamp(min=0).min(), k.max() - q.clamp(min=0).min()))
+        far = int(torch.maximum(q.amax(-1) - _lowest(k), k.amax(-1) - _lowest(q)).max())
         if far > self.reach and not self.clip:
             raise TenfoldError(
                 f"relative positions reach {self.reach}, the input spans {far} on the axis "
-                f'"{self.axis}"; raise pe.reach before training, or set pe.clip'
+                f'"{self.axis}"; raise pe.relation.reach before training, or set pe.relation.clip'
             )
+
+
+def _lowest(place: Tensor) -> Tensor:
+    """The lowest place of each row, missing ones left out: (B|1, T) -> (B|1,)."""
+    return place.masked_fill(place < 0, torch.iinfo(place.dtype).max).amin(-1)
 
 
 RELATIONS: Registry[Relation] = Registry("relation", "tenfold.relations", of=(Relative,))

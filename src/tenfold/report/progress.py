@@ -51,6 +51,9 @@ class Watch:
             self.bars.stop()
 
     def __call__(self, number: int, metrics: dict[str, Any]) -> None:
+        if "measured" in metrics:
+            self._measuring(number, metrics)
+            return
         if "eval" in metrics:
             exact = metrics["eval"]["exact"]
             shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
@@ -61,6 +64,19 @@ class Watch:
             self.bars.update(tasks[number], completed=metrics["step"], told=told)
         else:
             self._line(number, metrics, told)
+
+    def _measuring(self, number: int, metrics: dict[str, Any]) -> None:
+        """After training: how much of the evaluation is done."""
+        done, of = metrics["measured"], metrics["of"]
+        told = f"measuring the {metrics['checkpoint']} checkpoint"
+        if self.bars is not None:
+            task = list(self.bars.task_ids)[number]
+            if done == 1:
+                self.bars.reset(task)
+            self.bars.update(task, completed=done, total=of, told=told)
+        elif time.monotonic() - self.spoke[number] > QUIET_SECONDS:
+            self.spoke[number] = time.monotonic()
+            print(f"{self.names[number]}: {told}, {done}/{of}", file=sys.stderr, flush=True)
 
     def _line(self, number: int, metrics: dict[str, Any], told: str) -> None:
         now, step, steps = time.monotonic(), metrics["step"], self.steps[number]

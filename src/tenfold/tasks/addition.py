@@ -68,16 +68,13 @@ class Addition(Task):
 
     def parse(self, text: str) -> Examples:
         terms = [term.strip() for term in text.split(self.operator)]
-        wanted = (
-            f'{self.terms} numbers in base {self.base} joined by "{self.operator}", as "12+345"'
-        )
-        if len(terms) != self.terms:
-            shown = text if len(text) <= 40 else text[:37] + "..."
-            raise TenfoldError(f'"{shown}" has {len(terms)} number(s); write {wanted}')
-        for term in terms:
-            if not re.fullmatch(f"[{DIGITS[: self.base]}]+", term):
-                shown = term if len(term) <= 40 else term[:37] + "..."
-                raise TenfoldError(f'"{shown}" is not a number; write {wanted}')
+        number = f"[{DIGITS[: self.base]}]+"
+        if len(terms) != self.terms or not all(re.fullmatch(number, term) for term in terms):
+            shown = text if len(text) <= 40 else f"{text[:37]}..."
+            raise TenfoldError(
+                f'"{shown}" is not a sum of {self.terms} numbers in base {self.base}; '
+                f'write it as "{self.operator.join(["12", "345", *["6"] * self.terms][: self.terms])}"'
+            )
         terms = [term.lstrip("0") or "0" for term in terms]
         lengths = np.array([[len(term) for term in terms]], dtype=np.int64)
         operands = np.zeros((1, self.terms, int(lengths.max())), dtype=np.uint8)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Ints
 
 DECIDES_NOT, RUNS_ON, STARTS = 0, 1, 2  # a column sums below base - 1, to base - 1, to base or more
@@ -37,8 +38,8 @@ def longest_cascade(operands: Digits, base: int = 10) -> Ints:
 def draw_cascade(rng: np.random.Generator, n: int, length: int, base: int, cascade: int) -> Digits:
     """Pairs of `length`-digit numbers, uniform among those with longest cascade exactly `cascade`.
 
-    A chain over columns: the state is (run so far, whether `cascade` was reached); weights count the
-    ways to finish, so each row is drawn exactly, without rejection.
+    A chain over columns: the state is (run so far, whether `cascade` was reached); weights are logs of the
+    number of ways to finish, so each row is drawn exactly, without rejection.
     """
     pairs = [_pairs(base, least=0)] * (length - 1) + [_pairs(base, least=1 if length > 1 else 0)]
     states = 2 * (cascade + 1)
@@ -49,22 +50,28 @@ def draw_cascade(rng: np.random.Generator, n: int, length: int, base: int, casca
                 if next_run <= cascade:
                     now = 1 if reached or next_run == cascade else 0
                     state_after[kind, 2 * run + reached] = 2 * next_run + now
-    weights = np.zeros((length + 1, states))
-    weights[length, 1::2] = 1.0
+    with np.errstate(divide="ignore"):  # no pair of a class: log 0
+        choices = [np.log([len(p) for p in kinds])[:, None] for kinds in pairs]
+
+    def ahead(column: int) -> np.ndarray:
+        """Log of the ways to go on with each class of column, from each state: (3, states)."""
+        return choices[column] + np.where(
+            state_after >= 0, weights[column + 1, state_after], -np.inf
+        )
+
+    weights = np.full((length + 1, states), -np.inf)  # logs: a long cascade is one in 10^length
+    weights[length, 1::2] = 0.0
     for column in reversed(range(length)):
-        for kind in (DECIDES_NOT, RUNS_ON, STARTS):
-            to = state_after[kind]
-            weights[column] += len(pairs[column][kind]) * np.where(
-                to >= 0, weights[column + 1, to], 0
-            )
-        weights[column] /= weights[column].max()
+        weights[column] = np.logaddexp.reduce(ahead(column))
     state = np.full(n, 1 if cascade == 0 else 0)
+    if n and weights[0, state[0]] == -np.inf:
+        raise TenfoldError(f"no sum of {length} digits in base {base} has a cascade of {cascade}")
     digits = np.zeros((n, 2, length), dtype=np.uint8)
     for column in range(length):
         to = state_after[:, state]  # (3, N)
-        ways = np.where(to >= 0, weights[column + 1, to], 0)
-        ways *= np.array([len(p) for p in pairs[column]])[:, None]
-        share = ways.cumsum(0) / ways.sum(0)
+        ways = ahead(column)[:, state]
+        share = np.exp(ways - ways.max(0)).cumsum(0)
+        share /= share[-1]
         kind = (rng.random(n) >= share).sum(0)
         for k in (DECIDES_NOT, RUNS_ON, STARTS):
             rows = np.flatnonzero(kind == k)

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from tenfold.evals.slices import SLICES
+from tenfold.tasks.cascades import longest_cascade
+from tenfold.tasks.formats import InPlace, Reversed
+
+
+def drawn(name, length, written=None):
+    found = SLICES[name](length, written or Reversed())
+    return {k: s(np.random.default_rng(0), 200, length, 2, 10) for k, s in found.items()}
+
+
+@pytest.mark.parametrize("name", SLICES)
+@pytest.mark.parametrize("length", [2, 3, 9])
+def test_problems_of_this_length(name, length):
+    for _, lengths in drawn(name, length).values():
+        assert (lengths.max(1) == length).all()
+
+
+def test_cascades_are_what_their_label_says():
+    found = drawn("cascades", 5)
+    assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-5"]
+    for label, (digits, _) in found.items():
+        assert set(longest_cascade(digits)) == {int(label.removeprefix("cascade-"))}
+
+
+def test_full_only_where_nothing_is_padding():
+    assert list(drawn("full", 5, InPlace(5))) == ["full"]
+    assert drawn("full", 4, InPlace(5)) == {}
+    assert list(drawn("full", 4, InPlace("fit"))) == ["full"]
+    ((_, lengths),) = drawn("full", 4).values()
+    assert (lengths == 4).all()
+
+
+def test_unequal_needs_two_lengths():
+    assert drawn("unequal", 1) == {}
+    ((_, lengths),) = drawn("unequal", 4).values()
+    assert (lengths.min(1) < 4).all()
+
+
+def test_nines():
+    ((digits, _),) = drawn("nines", 4).values()
+    assert (digits == 9).all(-1).any(1).all()

@@ -1,0 +1,97 @@
+"""What every scheme obeys, in every layout."""
+
+import numpy as np
+import pytest
+import torch
+
+from tenfold.evals.exact import _rows
+from tenfold.places import SCHEMES
+from tenfold.tasks import samplers
+
+FACTS = {"index", "role", "significance", "column"}
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def batcher(scheme, layout, make_batcher):
+    options = {"frame": 6} if layout == "in_place" else {}
+    return make_batcher(layout, SCHEMES.bind(scheme), **options)
+
+
+def sides(batch):
+    return [batch.sequence] if batch.source is None else [batch.sequence, batch.source]
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_adds_its_axis_and_keeps_the_facts(batcher, scheme, layout, random, ragged, make_batcher):
+    options = {"frame": 6} if layout == "in_place" else {}
+    plain = make_batcher(layout, **options)(ragged)
+    placed = batcher(ragged, generator() if random else None)
+    for before, after in zip(sides(plain), sides(placed), strict=True):
+        assert set(after.places) == FACTS | {scheme}
+        for fact in FACTS:
+            assert torch.equal(before.places[fact], after.places[fact])
+        axis = after.places[scheme]
+        assert axis.dtype == torch.int64
+        assert axis.min() >= -1
+        pads = before.places["index"] < 0
+        assert (axis.expand(len(ragged), -1)[pads.expand(len(ragged), -1)] == -1).all()
+
+
+def test_without_a_generator_it_is_deterministic(batcher, scheme, ragged):
+    torch.manual_seed(0)
+    once = batcher(ragged)
+    torch.manual_seed(1)
+    again = batcher(ragged)
+    for a, b in zip(sides(once), sides(again), strict=True):
+        assert torch.equal(a.places[scheme], b.places[scheme])
+
+
+def test_same_generator_same_places(batcher, scheme, ragged):
+    once, again = batcher(ragged, generator()), batcher(ragged, generator())
+    for a, b in zip(sides(once), sides(again), strict=True):
+        assert torch.equal(a.places[scheme], b.places[scheme])
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_places_do_not_know_the_answer(scheme, layout, random, ragged, make_batcher, task):
+    """Other tokens in the answer's place: the same places, for the facts and for the scheme."""
+    bound = SCHEMES.bind(scheme)
+    options = {"frame": 6} if layout == "in_place" else {}
+    batch = make_batcher(layout, **options)(ragged)
+    scrambled = batch.asked(task.vocabulary.end)
+    expected = bound(batch.sequence.tokens, batch.sequence.places, generator() if random else None)
+    found = bound(
+        scrambled.sequence.tokens, scrambled.sequence.places, generator() if random else None
+    )
+    assert torch.equal(found[scheme], expected[scheme])
+
+
+def test_a_row_alone_has_the_places_it_has_in_a_batch(batcher, scheme, task, rng):
+    """Rows of one length, as an evaluation asks them; their questions differ in length."""
+    examples = task.sample(6, 5, rng, samplers.longest)
+    assert len(set(examples.lengths.sum(1))) > 1
+    together = batcher(examples)
+    for row in range(len(examples)):
+        alone = batcher(_rows(examples, slice(row, row + 1)))
+        for many, one in zip(sides(together), sides(alone), strict=True):
+            places = many.places[scheme].expand(len(examples), -1)[row]
+            assert torch.equal(places[-len(one.places) :], one.places[scheme][0])
+
+
+def test_runs_on_the_meta_device(scheme, layout, ragged, make_batcher):
+    options = {"frame": 6} if layout == "in_place" else {}
+    tokens = make_batcher(layout, **options)(ragged).to("meta").sequence
+    places = SCHEMES.bind(scheme)(tokens.tokens, tokens.places, None)
+    assert places[scheme].is_meta
+
+
+def test_reads_no_global_seed(batcher, scheme, ragged):
+    state = torch.random.get_rng_state()
+    np_state = np.random.get_state()[1].copy()  # noqa: NPY002 (that it is left alone is the point)
+    batcher(ragged, generator())
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert (np.random.get_state()[1] == np_state).all()  # noqa: NPY002

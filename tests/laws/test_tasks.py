@@ -1,0 +1,145 @@
+"""What every task obeys, with every sampler, in every format and layout."""
+
+import numpy as np
+import pytest
+import torch
+
+from tenfold.batch import IGNORED, Batcher
+from tenfold.errors import TenfoldError
+from tenfold.evals.exact import grade
+from tenfold.registry import Spec
+from tenfold.tasks import FORMATS, SAMPLERS, TASKS
+
+WRITTEN = [  # (format, layout)
+    ({"name": "in-place", "frame": 6}, "in_place"),
+    ({"name": "in-place", "frame": "fit"}, "in_place"),
+    *(
+        (spec, layout)
+        for layout in ("causal", "seq2seq")
+        for spec in (
+            {"name": "reversed"},
+            {"name": "reversed", "width": 6},
+            {"name": "reversed", "operands": "reversed"},
+            {"name": "reversed", "width": 6, "operands": "reversed"},
+            {"name": "interleaved"},
+            {"name": "interleaved", "width": 6},
+        )
+    ),
+]
+OPTIONS = {"cascade": {"cascade": 2}}  # what a sampler needs to be told
+
+
+@pytest.fixture(params=SAMPLERS.names())
+def sampler(request):
+    return SAMPLERS.bind(Spec(name=request.param, options=OPTIONS.get(request.param, {})))
+
+
+@pytest.fixture(params=WRITTEN, ids=lambda each: " ".join(map(str, [*each[0].values(), each[1]])))
+def batcher(request, any_task):
+    spec, layout = request.param
+    return Batcher(any_task, FORMATS.build(Spec.model_validate(spec)), layout)
+
+
+def arrays(examples):
+    return examples.operands, examples.lengths, examples.answer, examples.answer_length
+
+
+def test_every_format_is_examined():
+    assert {spec["name"] for spec, _ in WRITTEN} == set(FORMATS.names())
+
+
+def test_same_seed_same_sample(any_task, sampler):
+    once, again, other = (
+        arrays(any_task.sample(50, 5, np.random.default_rng(seed), sampler)) for seed in (3, 3, 4)
+    )
+    assert all(np.array_equal(a, b) for a, b in zip(once, again, strict=True))
+    assert not np.array_equal(once[0], other[0])
+
+
+def test_no_global_seed_is_read(any_task, sampler):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 (that it is left alone is the point)
+    any_task.sample(50, 5, np.random.default_rng(0), sampler)
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+
+def test_truth_grades_1_and_one_changed_token_grades_0(batcher, sampler, rng):
+    examples = batcher.task.sample(40, 5, rng, sampler)
+    target = batcher(examples).target
+    graded = target != IGNORED
+    assert graded.any(1).all()
+    answer = torch.where(graded, target, 0)
+    whole, right, counted = grade(answer, target)
+    assert whole.all()
+    assert torch.equal(right, graded)
+    assert torch.equal(counted, graded)
+    for row in range(len(target)):
+        for place in graded[row].nonzero()[:, 0].tolist():
+            changed = answer.clone()
+            changed[row, place] += 1
+            whole, right, _ = grade(changed, target)
+            assert whole.tolist() == [other != row for other in range(len(target))]
+            assert int(right.sum()) == int(graded.sum()) - 1
+
+
+def test_the_answer_reads_back_as_the_truth(batcher, sampler, rng):
+    examples = batcher.task.sample(40, 5, rng, sampler)
+    written = batcher.format.write(examples, batcher.task.vocabulary)
+    for row in range(len(examples)):
+        text = batcher.format.read(written.answer.tokens[row], batcher.task.vocabulary)
+        assert text.lstrip("0") == batcher.task.truth(examples, row).lstrip("0")
+
+
+def test_facts_are_as_long_as_the_text(batcher, sampler, rng):
+    examples = batcher.task.sample(7, 5, rng, sampler)
+    batch = batcher(examples)
+    for side in (batch.sequence, batch.source):
+        if side is not None:
+            assert set(side.places) == {"index", "role", "significance", "column"}
+            for axis in side.places:
+                rows, tokens = side.places[axis].shape
+                assert rows in (1, len(examples))
+                assert tokens == side.tokens.shape[1]
+
+
+def test_facts_do_not_know_the_answer(batcher, sampler, rng):
+    """The same operands with any other answer are written with the same facts."""
+    examples = batcher.task.sample(20, 5, rng, sampler)
+    other = type(examples)(
+        examples.operands,
+        examples.lengths,
+        rng.integers(1, batcher.task.base, examples.answer.shape, dtype=np.uint8),
+        rng.integers(1, examples.answer.shape[1] + 1, len(examples)),
+    )
+    ours, theirs = batcher(examples), batcher(other)
+    assert not torch.equal(ours.target, theirs.target)
+    for mine, its in ((ours.sequence, theirs.sequence), (ours.source, theirs.source)):
+        if mine is not None:
+            assert all(torch.equal(mine.places[axis], its.places[axis]) for axis in mine.places)
+            assert (mine.valid is None) == (its.valid is None)
+
+
+def test_operands_stay_within_the_length(any_task, sampler, rng):
+    examples = any_task.sample(200, 5, rng, sampler)
+    columns = np.arange(examples.operands.shape[2])
+    outside = columns >= examples.lengths[..., None]
+    assert examples.lengths.min() >= 1
+    assert examples.lengths.max() <= 5
+    assert (examples.operands < any_task.base).all()
+    assert (examples.operands[outside] == 0).all()
+    leading = np.take_along_axis(examples.operands, examples.lengths[..., None] - 1, -1)[..., 0]
+    assert ((leading > 0) | (examples.lengths == 1)).all()
+
+
+def test_parse_is_the_inverse_of_question(any_task, sampler, rng):
+    examples = any_task.sample(20, 5, rng, sampler)
+    for row in range(20):
+        parsed = any_task.parse(any_task.question(examples, row))
+        assert any_task.question(parsed, 0) == any_task.question(examples, row)
+        assert any_task.truth(parsed, 0) == any_task.truth(examples, row)
+
+
+@pytest.mark.parametrize("length", [0, -1])
+@pytest.mark.parametrize("name", TASKS.names())
+def test_no_length(name, length, rng):
+    with pytest.raises(TenfoldError, match=f"length of {length} digits is too short"):
+        TASKS.build(name).sample(1, length, rng)

@@ -1,0 +1,102 @@
+"""Attention against plain loops, with an encoding that uses all six ways in."""
+
+import math
+
+import torch
+from torch.testing import assert_close
+
+from tenfold.models.attention import Attention, Cache
+from tenfold.models.stack import visibility
+from tenfold.pe import NoPE, PositionalEncoding
+
+
+class Everything(PositionalEncoding):
+    """Turns, scores, biases, hides and adds values, each in a way that is easy to write as a loop."""
+
+    name = "everything"
+
+    def rotate(self, q, k, q_at, k_at):
+        return q * (1 + q_at["index"])[:, None, :, None], k * (2 + k_at["index"])[:, None, :, None]
+
+    def scores(self, q, k, q_at, k_at):
+        return q.sum(-1, keepdim=True) * k_at["index"][:, None, None, :]
+
+    def bias(self, q_at, k_at):
+        return (q_at["index"][:, :, None] - k_at["index"][:, None, :]).unsqueeze(1) * 0.1
+
+    def visible(self, q_at, k_at):
+        return (q_at["index"][:, :, None] - k_at["index"][:, None, :]).abs().unsqueeze(1) <= 2
+
+    def values(self, weights, q_at, k_at):
+        return (
+            (weights * k_at["index"][:, None, None, :])
+            .sum(-1, keepdim=True)
+            .expand(*weights.shape[:3], 3)
+        )
+
+
+def by_loops(attention, x, memory, q_at, k_at, allowed):
+    heads, size = attention.heads, attention.size
+    q_all, (k_all, v_all) = attention.query(x), attention.key_value(memory).split(heads * size, -1)
+    out = torch.zeros_like(q_all)
+    for b in range(len(x)):
+        for h in range(heads):
+            own = slice(h * size, (h + 1) * size)
+            for t, at in enumerate(q_at):
+                q, logits = q_all[b, t, own] * (1 + at), []
+                for s, there in enumerate(k_at):
+                    k = k_all[b, s, own] * (2 + there)
+                    logit = (q @ k + q.sum() * there) / math.sqrt(size) + 0.1 * (at - there)
+                    seen = abs(at - there) <= 2 and allowed[t][s]
+                    logits.append(logit if seen else logit * 0 - math.inf)
+                weights = torch.stack(logits).softmax(0)
+                for s, there in enumerate(k_at):
+                    out[b, t, own] += weights[s] * (v_all[b, s, own] + there)
+    return attention.out(out)
+
+
+def test_by_loops(normal, line):
+    torch.manual_seed(0)
+    attention = Attention(width=6, heads=2).double()
+    x, memory = normal(2, 4, 6), normal(2, 5, 6)
+    q_at, k_at = (2, 3, 4, 4), (1, 2, 3, 4, 6)
+    allowed = [[s <= t + 1 for s in range(5)] for t in range(4)]
+    mask = torch.tensor(allowed)[None, None]
+    found = attention(x, memory, Everything(), line(*q_at), line(*k_at), mask)
+    assert_close(found, by_loops(attention, x, memory, q_at, k_at, allowed))
+
+
+def test_no_mask_sees_everything(normal, line):
+    attention = Attention(width=4, heads=1).double()
+    x, at = normal(1, 3, 4), line(0, 1, 2)
+    all_seen = torch.ones(1, 1, 3, 3, dtype=torch.bool)
+    assert_close(attention(x, x, NoPE(), at, at, None), attention(x, x, NoPE(), at, at, all_seen))
+
+
+def test_cache_holds_what_it_was_given(normal):
+    cache, k, v = Cache(capacity=5), normal(2, 3, 5, 4), normal(2, 3, 5, 4)
+    for start, stop in ((0, 2), (2, 3), (3, 5)):
+        held_k, held_v = cache.extend(k[:, :, start:stop], v[:, :, start:stop])
+        assert torch.equal(held_k, k[:, :, :stop])
+        assert torch.equal(held_v, v[:, :, :stop])
+    assert cache.length == 5
+
+
+def test_visibility_by_loops():
+    valid = torch.tensor([[True] * 5, [False, False, True, True, True], [False] * 4 + [True]])
+    for causal in (True, False):
+        for queries in (1, 2, 5):
+            for known in (None, valid):
+                found = visibility(queries, 5, known, causal, torch.device("cpu"))
+                for b in range(3):
+                    for t in range(queries):
+                        for s in range(5):
+                            me = 5 - queries + t
+                            expected = (s <= me or not causal) and (known is None or known[b, s])
+                            expected = expected or s == me
+                            seen = (
+                                True
+                                if found is None
+                                else found.expand(3, 1, queries, 5)[b, 0, t, s]
+                            )
+                            assert seen == expected

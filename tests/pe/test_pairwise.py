@@ -1,0 +1,101 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tenfold.errors import TenfoldError
+from tenfold.pe import ENCODINGS, Pairwise, Relative
+from tenfold.places import Places
+from tenfold.registry import Spec
+
+
+def by_loops(pe, q, q_at, k_at, reach, clip):
+    """q_i . p_(i-j) for every pair; unrelated pairs have a vector of their own."""
+    b, h, t, _ = q.shape
+    scores = q.new_zeros(b, h, t, k_at.shape[1])
+    for row in range(b):
+        for i in range(t):
+            for j in range(k_at.shape[1]):
+                a, c = (int(x[row if len(x) > 1 else 0, n]) for x, n in ((q_at, i), (k_at, j)))
+                difference = a - c
+                if clip:
+                    difference = max(-reach, min(reach, difference))
+                place = 0 if min(a, c) < 0 else reach + 1 + difference
+                for head in range(h):
+                    scores[row, head, i, j] = (q[row, head, i] * pe.table[place]).sum()
+    return scores
+
+
+PLACES = {
+    "alike": (torch.tensor([[3, 4, 5]]), torch.tensor([[0, 1, 5, -1, 7]])),
+    "ragged": (
+        torch.tensor([[3, 4, 5], [-1, 0, 1]]).repeat(5, 1),
+        torch.tensor([[0, 1, 5, -1, 7], [6, -1, 0, 1, 2]]).repeat(5, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize(("reach", "clip"), [(8, False), (8, True), (2, True), (1, True)])
+@pytest.mark.parametrize("rows", PLACES)
+def test_by_loops(normal, rows, reach, clip):
+    pe = Pairwise(head_size=6, relation=Relative(reach=reach, clip=clip)).double()
+    q_at, k_at = PLACES[rows]
+    q, k = normal(10, 2, 3, 6), normal(10, 2, 5, 6)
+    pe.check(Places(index=q_at), Places(index=k_at))
+    expected = by_loops(pe, q, q_at, k_at, reach, clip)
+    assert_close(pe.scores(q, k, Places(index=q_at), Places(index=k_at)), expected)
+    classes = pe.relation(Places(index=q_at), Places(index=k_at))
+    assert_close(pe._gathered(q, classes), expected)
+    if rows == "alike":
+        assert_close(pe._shared(q, classes[0]), expected)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 9])
+def test_both_forms_agree_at_any_batch_size(normal, rows, line):
+    pe, at = Pairwise(head_size=6, relation=Relative(reach=3)).double(), line(0, 1, 2, 3)
+    q = normal(rows, 2, 4, 6)
+    scores = pe.scores(q, q, at, at)
+    classes = pe.relation(at, at)
+    assert_close(scores, pe._gathered(q, classes))
+    assert_close(scores, pe._shared(q, classes[0]))
+
+
+def test_unrelated_pairs_share_a_vector_of_their_own(line):
+    relation = Relative(reach=2, clip=True)
+    classes = relation(line(5, -1), line(0, 3, 5, 6, 9, -1))
+    assert classes.tolist() == [[[5, 5, 3, 2, 1, 0], [0] * 6]]
+    assert relation.classes == 6
+
+
+def test_reach(line):
+    relation = Relative(reach=3)
+    relation.check(line(0, 3), line(0, 3))
+    relation.check(line(7, 4), line(7, 4))
+    for q_at, k_at in ((line(4), line(0, 4)), (line(0, 4), line(4)), (line(0, 1), line(0, 4))):
+        with pytest.raises(TenfoldError, match=r'reach 3, the input spans 4 on the axis "index"'):
+            relation.check(q_at, k_at)
+    Relative(reach=3, clip=True).check(line(0, 100), line(0, 100))
+
+
+def test_missing_places_and_other_rows_do_not_count_towards_the_reach():
+    """Rows with starts of their own, as a random shift gives them, and pads before them."""
+    at = Places(index=torch.tensor([[-1, 50, 51], [0, 1, 2], [-1, -1, -1]]))
+    Relative(reach=2).check(at, at)
+    with pytest.raises(TenfoldError, match="spans 2"):
+        Relative(reach=1).check(at, at)
+
+
+def test_no_reach():
+    with pytest.raises(TenfoldError, match="reach of 0; at least 1"):
+        Relative(reach=0)
+
+
+def test_relation_by_name():
+    spec = {"name": "pairwise", "relation": {"name": "relative", "reach": 5, "axis": "column"}}
+    pe = ENCODINGS.build(Spec.model_validate(spec), head_size=4)
+    assert pe.axes == {"column"}
+    assert pe.table.shape == (12, 4)
+
+
+def test_unknown_relation():
+    with pytest.raises(TenfoldError, match='unknown relation "relativ"; did you mean "relative"'):
+        Pairwise(head_size=4, relation="relativ")

@@ -1,0 +1,81 @@
+"""A training of a second that uses everything random: dropout, a scheme, averaged weights, ragged batches."""
+
+import pytest
+import torch
+
+from tenfold.lab.build import build
+from tenfold.lab.recipe import Recipe
+from tenfold.train import Checkpoints, Job
+
+RECIPE = Recipe(
+    format="reversed",
+    schemes=[{"name": "shifted", "reach": 20}],
+    pe={"name": "learned", "axis": "shifted", "limit": 64},
+    data={"length": 3, "sampler": "lengths"},
+    model={"name": "decoder", "layers": 1, "width": 16, "heads": 2, "dropout": 0.1},
+    train={
+        "steps": 12, "batch": 8, "average": 0.9, "warmup": 3,
+        "checkpoint_every": 4, "log_every": 1, "lr": 0.01,
+    },
+    eval={"lengths": [2, 3], "slices": ["uniform"], "n": 8, "every": 5, "validation_n": 8},
+)  # fmt: skip
+
+
+@pytest.fixture
+def recipe():
+    return RECIPE
+
+
+@pytest.fixture
+def make_job(tmp_path):
+    """`make_job(steps=5)`: a job in the test's own folder, the same one each time."""
+
+    def make(folder=tmp_path, recipe=RECIPE, **train):
+        built = build(recipe.replace(train=train))
+        validator = built.examiner(seed=1)
+
+        def evaluate(model):
+            (row, _) = validator.rows(model, (2,), n=8)
+            return row.value, {"exact": row.value}
+
+        return Job(
+            model=built.model(),
+            batch_at=built.batch_at,
+            options=built.recipe.train,
+            folder=folder,
+            seed=recipe.seed,
+            fingerprint=built.recipe.fingerprint,
+            evaluate=evaluate,
+            evaluate_every=5,
+        )
+
+    return make
+
+
+@pytest.fixture
+def saved():
+    """All tensors of a folder's newest checkpoint."""
+
+    def load(folder):
+        found = Checkpoints(folder / "checkpoints").latest()
+        return {
+            f"{group}/{name}": tensor
+            for group, tensors in found.tensors.items()
+            for name, tensor in tensors.items()
+        }
+
+    return load
+
+
+@pytest.fixture
+def identical(saved):
+    """Whether two folders hold the same bits."""
+
+    def check(folder, other):
+        ours, theirs = saved(folder), saved(other)
+        assert ours.keys() == theirs.keys()
+        assert {name.split("/")[0] for name in ours} == {"model", "optimizer", "best", "average"}
+        different = [name for name in ours if not torch.equal(ours[name], theirs[name])]
+        return different == []
+
+    return check
