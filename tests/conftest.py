@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tenfold.batch import Batcher
+from tenfold.lab.recipe import Recipe
 from tenfold.models import MODELS, Shape
 from tenfold.pe import ENCODINGS
 from tenfold.places import Places
@@ -92,3 +93,20 @@ def normal():
         return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
     return make
+
+
+@pytest.fixture
+def recipe():
+    """A run of a second that uses everything random: dropout, a scheme, averaged weights, ragged batches."""
+    return Recipe(
+        format="reversed",
+        schemes=[{"name": "shifted", "reach": 20}],
+        pe={"name": "learned", "axis": "shifted", "limit": 64},
+        data={"length": 3, "sampler": "lengths"},
+        model={"name": "decoder", "layers": 1, "width": 16, "heads": 2, "dropout": 0.1},
+        train={
+            "steps": 12, "batch": 8, "average": 0.9, "warmup": 3,
+            "checkpoint_every": 4, "log_every": 1, "lr": 0.01,
+        },
+        eval={"lengths": [2, 3], "slices": ["uniform"], "n": 8, "every": 5, "validation_n": 8},
+    )  # fmt: skip

@@ -78,24 +78,30 @@ def in_place(written: Written, vocabulary: Vocabulary) -> Batch:
 def causal(written: Written, vocabulary: Vocabulary) -> Batch:
     question, answer = written.question, written.answer
     joined = _before_answer(question, answer, vocabulary.equals)
-    size = joined.tokens.shape[1]
-    padding = question.tokens.shape[1] - written.asked  # (N,): pads on the left
-    if (padding == padding[0]).all():
-        padding = padding[:1]
-    index = np.arange(size, dtype=np.int64)[None] - padding[:, None]
-    index = np.where(index >= 0, index, -1)
-    given = size - answer.tokens.shape[1] + 1
+    given = question.tokens.shape[1] + 1
+    index = _index(joined, given - 1 - written.asked, given - 1 + written.budget)
     return Batch(_tokens(joined, index), _target(written), given)
 
 
 def seq2seq(written: Written, vocabulary: Vocabulary) -> Batch:
-    size = written.question.tokens.shape[1]
-    index = np.arange(size, dtype=np.int64)[None] - (size - written.asked)[:, None]
-    source = _tokens(written.question, np.where(index >= 0, index, -1))
+    question = written.question
+    size = question.tokens.shape[1]
+    source = _tokens(
+        question, _index(question, size - written.asked, np.full_like(written.asked, size))
+    )
     nothing = Line(*(np.zeros((len(written.asked), 0), dtype=np.int64) for _ in range(4)))
     answer = _before_answer(nothing, written.answer, vocabulary.start)
-    index = np.arange(answer.tokens.shape[1], dtype=np.int64)[None]
+    index = _index(answer, np.zeros_like(written.budget), written.budget)
     return Batch(_tokens(answer, index), _target(written), given=1, source=source)
+
+
+def _index(line: Line, first: Ints, stop: Ints) -> Ints:
+    """0, 1, 2, ... from each row's first token to its last, -1 before and after; one row if all are alike."""
+    if (first == first[0]).all() and (stop == stop[0]).all():
+        first, stop = first[:1], stop[:1]
+    here = np.arange(line.tokens.shape[1], dtype=np.int64)[None]
+    inside = (here >= first[:, None]) & (here < stop[:, None])
+    return np.where(inside, here - first[:, None], -1)
 
 
 LAYOUTS: dict[str, Callable[[Written, Vocabulary], Batch]] = {
@@ -163,6 +169,8 @@ def _before_answer(question: Line, answer: Line, first: int) -> Line:
 def _tokens(line: Line, index: Ints) -> Tokens:
     padded = bool((index < 0).any())
     facts = {"role": line.role, "significance": line.significance, "column": line.column}
+    if padded:
+        facts = {name: np.where(index >= 0, fact, -1) for name, fact in facts.items()}
     places = Places(index=torch.from_numpy(index), **{k: _tensor(v) for k, v in facts.items()})
     valid = torch.from_numpy(index >= 0) if padded else None
     return Tokens(_tensor(line.tokens), places, valid)

@@ -326,7 +326,8 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    slices = list(dict.fromkeys(row["slice"] for row in rows))
+    longest_first = sorted(rows, key=lambda row: -row["length"])  # has all slices, in their order
+    slices = list(dict.fromkeys(row["slice"] for row in longest_first))
     table = Table("digits", *slices, "per digit", title="% exactly right (95% interval)")
     for length in dict.fromkeys(row["length"] for row in rows):
         cells = {(row["slice"], row["metric"]): row for row in rows if row["length"] == length}

@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from tenfold.evals.slices import SLICES
+from tenfold.tasks.addition import Addition
 from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.formats import InPlace, Reversed
 
 
 def drawn(name, length, written=None):
-    found = SLICES[name](length, written or Reversed())
+    found = SLICES[name](length, Addition(), written or Reversed())
     return {k: s(np.random.default_rng(0), 200, length, 2, 10) for k, s in found.items()}
 
 
@@ -20,9 +21,9 @@ def test_problems_of_this_length(name, length):
 
 def test_cascades_are_what_their_label_says():
     found = drawn("cascades", 5)
-    assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-5"]
-    for label, (digits, _) in found.items():
-        assert set(longest_cascade(digits)) == {int(label.removeprefix("cascade-"))}
+    assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-all"]
+    for size, (digits, _) in zip((1, 2, 4, 5), found.values(), strict=True):
+        assert set(longest_cascade(digits)) == {size}
 
 
 def test_full_only_where_nothing_is_padding():
@@ -42,3 +43,11 @@ def test_unequal_needs_two_lengths():
 def test_nines():
     ((digits, _),) = drawn("nines", 4).values()
     assert (digits == 9).all(-1).any(1).all()
+
+
+def test_cascades_skip_what_cannot_be():
+    assert SLICES["cascades"](5, Addition(terms=3), Reversed()) == {}
+    binary = SLICES["cascades"](5, Addition(base=2), Reversed())
+    assert list(binary) == ["cascade-1", "cascade-2", "cascade-4"]
+    for sampler in binary.values():
+        sampler(np.random.default_rng(0), 20, 5, 2, 2)

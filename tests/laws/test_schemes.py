@@ -70,16 +70,28 @@ def test_places_do_not_know_the_answer(scheme, layout, random, ragged, make_batc
     assert torch.equal(found[scheme], expected[scheme])
 
 
-def test_a_row_alone_has_the_places_it_has_in_a_batch(batcher, scheme, task, rng):
-    """Rows of one length, as an evaluation asks them; their questions differ in length."""
-    examples = task.sample(6, 5, rng, samplers.longest)
+def check_rows_alone(batcher, scheme, examples):
+    """Each row's places, asked alone, are those it has in the batch; the batch may have a larger budget."""
     assert len(set(examples.lengths.sum(1))) > 1
     together = batcher(examples)
     for row in range(len(examples)):
         alone = batcher(_rows(examples, slice(row, row + 1)))
+        more = together.read - alone.read
         for many, one in zip(sides(together), sides(alone), strict=True):
             places = many.places[scheme].expand(len(examples), -1)[row]
-            assert torch.equal(places[-len(one.places) :], one.places[scheme][0])
+            end = len(places) - (more if one is alone.sequence else 0)
+            assert torch.equal(places[end - len(one.places) : end], one.places[scheme][0])
+
+
+def test_a_row_alone_has_the_places_it_has_in_a_batch(batcher, scheme, task, rng):
+    """Rows of one length, as an evaluation asks them; their questions differ in length."""
+    check_rows_alone(batcher, scheme, task.sample(6, 5, rng, samplers.longest))
+
+
+def test_a_row_alone_has_the_places_it_has_among_longer_ones(
+    batcher, scheme, layout, ragged, request
+):
+    check_rows_alone(batcher, scheme, ragged)
 
 
 def test_runs_on_the_meta_device(scheme, layout, ragged, make_batcher):

@@ -1,36 +1,17 @@
-"""A training of a second that uses everything random: dropout, a scheme, averaged weights, ragged batches."""
+"""Trainings of a second, and what they left in their folder."""
 
 import pytest
 import torch
 
 from tenfold.lab.build import build
-from tenfold.lab.recipe import Recipe
 from tenfold.train import Checkpoints, Job
 
-RECIPE = Recipe(
-    format="reversed",
-    schemes=[{"name": "shifted", "reach": 20}],
-    pe={"name": "learned", "axis": "shifted", "limit": 64},
-    data={"length": 3, "sampler": "lengths"},
-    model={"name": "decoder", "layers": 1, "width": 16, "heads": 2, "dropout": 0.1},
-    train={
-        "steps": 12, "batch": 8, "average": 0.9, "warmup": 3,
-        "checkpoint_every": 4, "log_every": 1, "lr": 0.01,
-    },
-    eval={"lengths": [2, 3], "slices": ["uniform"], "n": 8, "every": 5, "validation_n": 8},
-)  # fmt: skip
-
 
 @pytest.fixture
-def recipe():
-    return RECIPE
-
-
-@pytest.fixture
-def make_job(tmp_path):
+def make_job(tmp_path, recipe):
     """`make_job(steps=5)`: a job in the test's own folder, the same one each time."""
 
-    def make(folder=tmp_path, recipe=RECIPE, **train):
+    def make(folder=tmp_path, recipe=recipe, **train):
         built = build(recipe.replace(train=train))
         validator = built.examiner(seed=1)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tenfold.lab.run import train
 
-KILLS, STEPS = 20, 60
+KILLS, STEPS = 20, 40
 
 
 @pytest.fixture
@@ -21,7 +21,9 @@ def long(recipe):
 def processes():
     """Processes that start at once, with torch imported."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tenfold.lab.run"])
+    context.set_forkserver_preload(
+        ["tenfold.lab.run", "torch._dynamo"]
+    )  # torch imports the latter late
     return context
 
 

@@ -99,7 +99,9 @@ class Examiner:
             (length, label, sampler)
             for length in lengths
             for name in slices
-            for label, sampler in SLICES[name](length, self.batcher.format).items()
+            for label, sampler in SLICES[name](
+                length, self.batcher.task, self.batcher.format
+            ).items()
         ]
 
     def grade(self, model: Answerer, examples: Examples, length: int, label: str) -> list[Row]:
@@ -145,8 +147,9 @@ class Examiner:
 def grade(answer: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Whether each row is right, each graded token is right, and is graded: (B,), (B, A), (B, A).
 
-    >>> answer = torch.tensor([[7, 5, 3], [7, 4, 3]])
-    >>> whole, right, graded = grade(answer, torch.tensor([[7, 5, IGNORED], [7, 5, 3]]))
+    >>> from torch import tensor
+    >>> answer = tensor([[7, 5, 3], [7, 4, 3]])
+    >>> whole, right, graded = grade(answer, tensor([[7, 5, IGNORED], [7, 5, 3]]))
     >>> whole.tolist(), int(right.sum()), int(graded.sum())
     ([True, False], 4, 5)
     """

@@ -106,7 +106,8 @@ class Run:
             raise TenfoldError(f"{self.folder} has not finished; train it first") from None
         except (OSError, ValueError) as error:
             raise TenfoldError(f"{self.folder / 'result.json'} cannot be read: {error}") from None
-        assert isinstance(found, dict)
+        if not isinstance(found, dict):
+            raise TenfoldError(f"{self.folder / 'result.json'} is damaged: it holds no result")
         return found
 
     def metrics(self) -> list[Metrics]:

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,7 +27,10 @@ def train_together(
     fresh: bool = False,
     tell: Tell | None = None,
 ) -> list[Run]:
-    """Train every recipe, as many at a time as there are cores; all end before a failure is raised."""
+    """Train every recipe, as many at a time as there are cores; all end before a failure is raised.
+
+    SIGTERM and Ctrl-C end the workers, which save first; the same call goes on from there.
+    """
     places = list(folders or (Path("runs") / recipe.run_name for recipe in recipes))
     context = multiprocessing.get_context("spawn")
     told: Any = context.Queue()
@@ -34,6 +38,7 @@ def train_together(
     running: dict[int, Any] = {}
     failures: list[str] = []
     limit = workers or len(os.sched_getaffinity(0))
+    before = _obey_sigterm()
     try:
         while waiting or running:
             while waiting and len(running) < limit:
@@ -57,9 +62,23 @@ def train_together(
         for process in running.values():
             process.join()
         raise
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
     if failures:
         raise TenfoldError("; ".join(failures))
     return [Run(place, recipe) for place, recipe in zip(places, recipes, strict=True)]
+
+
+def _obey_sigterm() -> Any:
+    """Let SIGTERM raise, so that the workers are ended with us; gives the handler to put back."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+
+    def stop(number: int, _frame: object) -> None:
+        raise Stopped("stopped by SIGTERM; the same command goes on from there", number)
+
+    return signal.signal(signal.SIGTERM, stop)
 
 
 def _listen(told: Any, tell: Tell | None, patience: float = 0.2) -> list[str]:
@@ -80,8 +99,15 @@ def _listen(told: Any, tell: Tell | None, patience: float = 0.2) -> list[str]:
 def _work(number: int, values: dict[str, Any], folder: Path, fresh: bool, told: Any) -> None:
     """A worker's whole life. Ctrl-C reaches the parent, which ends us with SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def tell(line: dict[str, Any]) -> None:
+        if parent is not None and not parent.is_alive():  # killed: nobody waits for us any more
+            raise Stopped("the process that started this one is gone", signal.SIGTERM)
+        told.put((number, line))
+
     try:
-        train(Recipe.of(values), folder, fresh=fresh, tell=lambda line: told.put((number, line)))
+        train(Recipe.of(values), folder, fresh=fresh, tell=tell)
     except Stopped:
         raise SystemExit(0) from None
     except TenfoldError as error:

@@ -9,10 +9,13 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from tenfold.models.dropout import Dropout
 from tenfold.pe.base import PositionalEncoding
 from tenfold.places import Places
+
+VECTOR = 16  # floats in the widest vectors of a CPU
 
 
 class Cache:
@@ -59,19 +62,19 @@ class Attention(nn.Module):
         cache: Cache | None = None,
     ) -> Tensor:
         b, t, width = x.shape
-        q = self._split(self.query(x))
         if memory is None:
             assert cache is not None
+            (q,) = self._split(self.query(x), 1)
             none = q[:, :, :0]
             q, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
             k, v = cache.extend(none, none)
         else:
-            k, v = (self._split(part) for part in self.key_value(memory).split(width, -1))
+            q, k, v = self._project(x, memory)
             q, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
             if cache is not None:
                 k, v = cache.extend(k, v)
         logits = self.logits(self._logits(q, k, pe, q_at, k_at, allowed))
-        weights = self.dropout(self.weights(logits.softmax(-1)))  # (B, H, T, S)
+        weights = self.dropout(self.weights(softmax(logits)))  # (B, H, T, S)
         mixed = weights @ v
         extra = pe.values(weights, q_at, k_at)
         if extra is not None:
@@ -100,6 +103,23 @@ class Attention(nn.Module):
             logits = logits.masked_fill(~seen, -math.inf)
         return logits
 
-    def _split(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, H, T, K)"""
-        return x.view(*x.shape[:2], self.heads, self.size).transpose(1, 2)
+    def _project(self, x: Tensor, memory: Tensor) -> list[Tensor]:
+        """Queries (B, H, T, K), keys and values (B, H, S, K); one product when all come from one tensor."""
+        if x is memory:
+            weight = torch.cat([self.query.weight, self.key_value.weight])
+            bias = torch.cat([self.query.bias, self.key_value.bias])
+            return self._split(F.linear(x, weight, bias), 3)
+        return self._split(self.query(x), 1) + self._split(self.key_value(memory), 2)
+
+    def _split(self, x: Tensor, parts: int) -> list[Tensor]:
+        """(B, T, parts * D) -> parts x (B, H, T, K)"""
+        each = x.view(*x.shape[:2], parts, self.heads, self.size).unbind(2)
+        return [part.transpose(1, 2) for part in each]
+
+
+def softmax(logits: Tensor) -> Tensor:
+    """Over the keys. On a CPU torch has only scalar code for rows shorter than a vector: three times as slow."""
+    keys = logits.shape[-1]
+    if not logits.is_cpu or torch.compiler.is_compiling() or keys >= VECTOR:
+        return logits.softmax(-1)
+    return F.pad(logits, (0, VECTOR - keys), value=-math.inf).softmax(-1)[..., :keys]

@@ -58,7 +58,9 @@ class Block(nn.Module):
     ) -> Tensor:
         """The last `read` positions of the sequence, one block further: (B, read, D)."""
         keys = self.attention_norm(x) if self.pre else x
-        queries, x = keys[:, -read:], x[:, -read:]
+        queries = keys
+        if read < x.shape[1]:
+            queries, x = keys[:, -read:], x[:, -read:]
         mixed = self.attention(
             queries, keys, itself.pe, itself.q_at, itself.k_at, itself.allowed, itself.cache
         )

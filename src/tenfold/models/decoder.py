@@ -11,6 +11,8 @@ from tenfold.models.stack import Caches, EncodingFactory, Memory, Shape, Stack
 
 
 class Decoder(Model):
+    """Question and answer in one sequence, each token seeing those before it."""
+
     name = "decoder"
     layout = "causal"
 

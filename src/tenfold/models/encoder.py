@@ -11,6 +11,8 @@ from tenfold.models.stack import EncodingFactory, Shape, Stack
 
 
 class Encoder(Model):
+    """One pass over the question; the answer is read at its last tokens."""
+
     name = "encoder"
     layout = "in_place"
 

@@ -14,7 +14,10 @@ from tenfold.models.stack import EncodingFactory, Memory, Shape, Stack
 
 
 class Seq2Seq(Model):
-    """`encoder_layers` may be 0: the source is then its embedded tokens, as in the `bias` paper's code."""
+    """The question in an encoder, the answer in a decoder that looks at it.
+
+    `encoder_layers` may be 0: the source is then its embedded tokens, as in the `bias` paper's code.
+    """
 
     name = "seq2seq"
     layout = "seq2seq"

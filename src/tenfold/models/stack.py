@@ -14,6 +14,7 @@ from tenfold.models.attention import Cache
 from tenfold.models.block import Block, Norm, Seen
 from tenfold.models.dropout import Dropout
 from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.nope import NoPE
 from tenfold.places import Places
 
 EncodingFactory = Callable[..., PositionalEncoding]  # takes width, heads, head_size
@@ -52,7 +53,7 @@ class Caches:
 class Encodings(nn.Module):
     """One encoding a layer, or a single one that all layers share."""
 
-    def __init__(self, make: EncodingFactory, shape: Shape) -> None:
+    def __init__(self, make: EncodingFactory, shape: Shape, *, crossing: bool = False) -> None:
         super().__init__()
         sizes = {
             "width": shape.width,
@@ -60,6 +61,9 @@ class Encodings(nn.Module):
             "head_size": shape.width // shape.heads,
         }
         first = make(**sizes)
+        of_use = first.attends if crossing else first.embeds or shape.layers > 0
+        if not of_use:  # it would hold weights that nothing reads
+            first = NoPE()
         more = 0 if first.shared else shape.layers - 1
         self.each = nn.ModuleList([first, *(make(**sizes) for _ in range(more))])
 
@@ -88,7 +92,7 @@ class Stack(nn.Module):
         self.embedding = nn.Embedding(vocabulary, shape.width)
         nn.init.normal_(self.embedding.weight, std=0.02)
         self.encodings = Encodings(pe, shape)
-        self.cross_encodings = Encodings(cross, shape) if cross else None
+        self.cross_encodings = Encodings(cross, shape, crossing=True) if cross else None
         feedforward = shape.feedforward or 4 * shape.width
         self.blocks = nn.ModuleList(
             Block(shape.width, shape.heads, feedforward, shape.dropout, shape.norm, bool(cross))
@@ -112,9 +116,7 @@ class Stack(nn.Module):
             k_valid = None if caches.valid is None else caches.valid[:, :held]
         count = tokens.tokens.shape[1]
         if not (tokens.tokens.is_meta or torch.compiler.is_exporting()):
-            self.encodings[0].check(tokens.places, k_at)
-            if memory is not None and self.cross_encodings is not None:
-                self.cross_encodings[0].check(tokens.places, memory.places)
+            self.check(tokens.places, k_at, memory.places if memory is not None else None)
         x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
         x = self.dropout(x)
         allowed = visibility(count, len(k_at), k_valid, self.causal, x.device)
@@ -131,6 +133,17 @@ class Stack(nn.Module):
             )
             x = block(x, itself, wanted, *self._source(layer, q_at, memory, caches))
         return self.norm(x)
+
+    def check(self, q_at: Places, k_at: Places, source_at: Places | None = None) -> None:
+        """Raise one clear error where a place is beyond what the encodings can represent."""
+        self.encodings[0].check(q_at, k_at)
+        if source_at is not None and self.cross_encodings is not None:
+            self.cross_encodings[0].check(q_at, source_at)
+
+    def axes(self) -> frozenset[str]:
+        """The axes that the encodings read."""
+        cross = self.cross_encodings[0].axes if self.cross_encodings else frozenset()
+        return self.encodings[0].axes | cross
 
     def _source(
         self, layer: int, q_at: Places, memory: Memory | None, caches: Caches | None

@@ -16,7 +16,7 @@ class ALiBi(PositionalEncoding):
     [0.5, 0.25, 0.125]
     >>> at = Places(index=torch.arange(3)[None])
     >>> ALiBi(heads=8).bias(at, at)[0, 0].tolist()[2]
-    [-1.0, -0.5, -0.0]
+    [-1.0, -0.5, 0.0]
     """
 
     name = "alibi"

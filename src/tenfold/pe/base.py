@@ -29,6 +29,11 @@ class PositionalEncoding(nn.Module):
         self.axes: frozenset[str] = frozenset(axes)  # what it reads
 
     @property
+    def embeds(self) -> bool:
+        """Whether places enter at the input."""
+        return type(self).embed is not PositionalEncoding.embed
+
+    @property
     def attends(self) -> bool:
         """Whether places enter attention; what only embeds has no part in cross-attention."""
         ways = ("rotate", "scores", "bias", "visible", "values")

@@ -27,7 +27,7 @@ class Sinusoidal(PositionalEncoding):
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         place = at[self.axis].unsqueeze(-1)  # (B|1, T, 1)
-        even = torch.arange(0, self.width, 2, device=x.device, dtype=x.dtype)
-        angle = place.to(x.dtype) * self.base ** (-even / self.width)  # (B|1, T, D/2)
+        even = torch.arange(0, self.width, 2, device=x.device, dtype=torch.float64)
+        angle = place * self.base ** (-even / self.width)  # (B|1, T, D/2), exact at long range
         waves = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[..., : self.width]
-        return x + waves * (place >= 0)
+        return x + (waves * (place >= 0)).to(x.dtype)

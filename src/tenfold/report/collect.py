@@ -73,8 +73,9 @@ def curves(
 
 
 def slices(runs: Sequence[Run]) -> list[str]:
-    """The slices that the runs were measured on, in the order of measurement."""
-    return list(dict.fromkeys(row["slice"] for row in rows(runs)))
+    """The slices that the runs were measured on; the longest length has them all, in their order."""
+    longest_first = sorted(rows(runs), key=lambda row: -row["length"])
+    return list(dict.fromkeys(row["slice"] for row in longest_first))
 
 
 def _point(length: int, found: list[dict[str, Any]]) -> Point:

@@ -10,6 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
+from matplotlib.ticker import MaxNLocator
 
 from tenfold.report.collect import Curve
 
@@ -23,7 +24,14 @@ def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[
     figure, axes = pyplot.subplots(figsize=(7.2, 4.2), dpi=160)
     trained = max(curve.trained for curve in curves)
     axes.axvspan(0.5, trained + 0.5, color="#000000", alpha=0.06, lw=0)
-    axes.text(0.7, 3, f"trained on 1-{trained} digits", fontsize=8, color="#555555")
+    axes.text(
+        (trained + 1) / 2,
+        103,
+        f"trained on 1-{trained} digits",
+        fontsize=8,
+        color="#555555",
+        ha="center",
+    )
     for number, curve in enumerate(curves):
         color, points = PALETTE[number % len(PALETTE)], curve.points
         x = [point.length for point in points]
@@ -33,7 +41,9 @@ def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[
         y = [100 * point.median for point in points]
         axes.fill_between(x, low, high, color=color, alpha=0.2, lw=0)
         axes.plot(x, y, color=color, marker=MARKERS[number % len(MARKERS)], ms=4, label=curve.name)
-    axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %", title=title)
+    axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %")
+    axes.set_title(title, loc="left", pad=18)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(-2, 102)
     axes.set_xlim(0.5, max(p.length for c in curves for p in c.points) + 0.5)
     axes.grid(alpha=0.25)

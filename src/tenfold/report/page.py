@@ -23,6 +23,7 @@ figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; background: #
 div.wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
 code, .digits { font-family: ui-monospace, monospace; }
 .wrong { color: var(--bad); font-weight: 700; text-decoration: underline; }
@@ -60,16 +61,16 @@ def _page(runs: Sequence[Run], shown: Sequence[Run], title: str, svg: Path, exam
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">{len(runs)} runs, {seeds} seed(s) each. Exact match: every digit right. '
-        "Best checkpoint, chosen on separate problems; the final one is in the table below.</p>",
+        "Best checkpoint, chosen on separate problems; the final one stands beside it below.</p>",
         f"<figure>{drawing}<figcaption>Line: median over seeds. Band: {band}.</figcaption></figure>",
         "<h2>By length</h2>",
-        _table(runs, "uniform", "best", f"best checkpoint, % exact, median ({band})"),
-        _table(runs, "uniform", "final", f"final checkpoint, % exact, median ({band})"),
+        f'<p class="soft">% exactly right on the slice uniform: median ({band}).</p>',
+        _by_length(runs),
     ]
-    others = [name for name in collect.slices(runs) if name != "uniform"]
-    if others:
+    if len(collect.slices(runs)) > 1:
         parts += ["<h2>Hard slices</h2>"]
-        parts += [_table(runs, name, "best", f"{name}, best checkpoint") for name in others]
+        parts += ['<p class="soft">% exactly right, median over seeds, best checkpoint.</p>']
+        parts += [_by_slice([r for r in runs if r.recipe.name == s.recipe.name]) for s in shown]
     parts.append("<h2>Worked examples</h2>")
     parts += [_examples(run, examples) for run in shown]
     parts.append("<h2>Where the numbers come from</h2>")
@@ -82,19 +83,37 @@ def _page(runs: Sequence[Run], shown: Sequence[Run], title: str, svg: Path, exam
     )
 
 
-def _table(runs: Sequence[Run], slice: str, checkpoint: str, caption: str) -> str:
-    found = collect.curves(runs, slice, checkpoint=checkpoint)
-    lengths = sorted({point.length for curve in found for point in curve.points})
-    head = "".join(f"<th>{length}</th>" for length in lengths)
-    body = ""
-    for curve in found:
-        by_length = {point.length: collect.cell(point) for point in curve.points}
-        cells = "".join(f"<td>{by_length.get(length, '')}</td>" for length in lengths)
-        body += f"<tr><td>{escape(curve.name)}</td>{cells}</tr>"
-    return (
-        f'<p class="soft">{escape(caption)}</p><div class="wide"><table>'
-        f"<tr><th>digits</th>{head}</tr>{body}</table></div>"
+def _by_length(runs: Sequence[Run]) -> str:
+    """A row a length; a column a recipe and checkpoint."""
+    columns = {
+        f"{curve.name}, {checkpoint}": {p.length: collect.cell(p) for p in curve.points}
+        for checkpoint in ("best", "final")
+        for curve in collect.curves(runs, checkpoint=checkpoint)
+    }
+    return _table(columns)
+
+
+def _by_slice(runs: Sequence[Run]) -> str:
+    """One recipe: a row a length, a column a slice."""
+    columns = {
+        name: {
+            p.length: f"{100 * p.median:.1f}" for c in collect.curves(runs, name) for p in c.points
+        }
+        for name in collect.slices(runs)
+    }
+    return f"<p><b>{escape(runs[0].recipe.name)}</b></p>{_table(columns)}"
+
+
+def _table(columns: dict[str, dict[int, str]]) -> str:
+    lengths = sorted({length for column in columns.values() for length in column})
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    rows = "".join(
+        f"<tr><td>{length}</td>"
+        + "".join(f"<td>{column.get(length, '')}</td>" for column in columns.values())
+        + "</tr>"
+        for length in lengths
     )
+    return f'<div class="wide"><table><tr><th>digits</th>{head}</tr>{rows}</table></div>'
 
 
 def _examples(run: Run, count: int) -> str:

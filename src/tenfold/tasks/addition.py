@@ -33,7 +33,7 @@ class Addition(Task):
     '1000'
     >>> examples = task.sample(2, 3, np.random.default_rng(0))
     >>> [task.question(examples, i) + "=" + task.truth(examples, i) for i in range(2)]
-    ['562+203=765', '100+618=718']
+    ['753+988=1741', '160+588=748']
     """
 
     name = "addition"

@@ -91,6 +91,7 @@ class Task(ABC):
     name: ClassVar[str]
     base: int
     operator: str
+    terms: int  # operands
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -39,6 +39,7 @@ class Written:
     asked: Ints  # (N,): how many tokens of each question are not padding
     answer: Line
     graded: Ints  # (N,): how many tokens of each answer count, its end included
+    budget: Ints  # (N,): how many it may have, which follows from the question alone
 
 
 class Format(ABC):
@@ -114,7 +115,7 @@ class InPlace(Format):
         column[:, size - answer.column.shape[1] :] = answer.column
         question = Line(tokens, role, significance, column)
         whole = np.full(n, answer.tokens.shape[1], dtype=np.int64)
-        return Written(question, np.full(n, size, dtype=np.int64), answer, whole)
+        return Written(question, np.full(n, size, dtype=np.int64), answer, whole, whole)
 
     def _answer(self, examples: Examples, vocabulary: Vocabulary, frame: int) -> Line:
         width = frame + examples.room
@@ -228,7 +229,7 @@ def _fill(
 
 def _reversed_answer(
     examples: Examples, vocabulary: Vocabulary, width: int | None
-) -> tuple[Line, Ints]:
+) -> tuple[Line, Ints, Ints]:
     """The answer from its units on, then the end; its places do not tell where it ends."""
     digits = (
         examples.answer_length if width is None else np.full(len(examples), width + examples.room)
@@ -241,7 +242,7 @@ def _reversed_answer(
     tokens[place == digits[:, None]] = vocabulary.end
     tokens[place > digits[:, None]] = vocabulary.pad
     role = np.full_like(place, Role.ANSWER)
-    return Line(tokens, role, place, place), digits + 1
+    return Line(tokens, role, place, place), digits + 1, budget + 1
 
 
 FORMATS: Registry[Format] = Registry(

@@ -7,6 +7,7 @@ one before, with a warning; when some exist and none verifies, that is an error.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -37,7 +38,8 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         found = self.folder.glob("step-*") if self.folder.is_dir() else ()
-        return sorted(int(path.name.removeprefix("step-")) for path in found)
+        numbers = (path.name.removeprefix("step-") for path in found)
+        return sorted(int(number) for number in numbers if number.isdecimal())
 
     def path(self, step: int) -> Path:
         return self.folder / f"step-{step:09d}"
@@ -58,6 +60,7 @@ class Checkpoints:
         place = self.path(step)
         temporary = self.folder / f".writing-{os.getpid()}-{place.name}"
         try:
+            shutil.rmtree(temporary, ignore_errors=True)  # of a killed process with our number
             temporary.mkdir(parents=True)
             for name, data in files.items():
                 write_synced(temporary / name, data)
@@ -86,7 +89,7 @@ class Checkpoints:
         for step in reversed(self.steps()):
             try:
                 loaded = self._load(step)
-            except (OSError, ValueError, KeyError) as error:
+            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
                 problems.append(f"{self.path(step).name}: {error}")
                 continue
             for problem in problems:
@@ -133,7 +136,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         temporary.replace(path)
         sync(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
 
 

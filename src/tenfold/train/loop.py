@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -160,7 +160,7 @@ def _examine(job: Job, progress: Progress) -> Metrics:
         model.load_state_dict(progress.average)
     model.eval()
     score, details = job.evaluate(model)
-    if score > progress.best_score:
+    if score >= progress.best_score:  # of equals, the one trained longer
         progress.best_score, progress.best_step = score, progress.step
         progress.best = {k: v.detach().clone() for k, v in model.state_dict().items()}
     model.train()
@@ -233,8 +233,10 @@ class _Log:
     def __init__(self, path: Path, progress: Progress) -> None:
         try:
             self.file = path.open("ab")
-            self.file.truncate(progress.metrics_bytes)
-            self.file.seek(progress.metrics_bytes)
+            held = path.read_bytes()[: progress.metrics_bytes]  # a power cut may have taken some
+            size = held.rfind(b"\n") + 1
+            self.file.truncate(size)
+            self.file.seek(size)
         except OSError as error:
             raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
 
@@ -254,7 +256,8 @@ class _Log:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.file.close()
+        with suppress(OSError):  # every line was flushed; one that failed to be has been told of
+            self.file.close()
 
 
 @contextmanager
