@@ -3,8 +3,9 @@
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
-import filelock
 import pytest
 
 from tenfold.errors import TenfoldError
@@ -40,27 +41,47 @@ def test_a_failure_is_told_and_stops_nothing_else(tmp_path):
 
 
 SCRIPT = """
+import multiprocessing
 import sys
 from pathlib import Path
 from tenfold.lab.recipes import recipe
 from tenfold.lab.together import train_together
 
 if __name__ == "__main__":
-    endless = recipe("symmetry/addition-relative", "smoke", train={"steps": 10**6, "checkpoint_every": 10**6})
-    train_together([endless], [Path(sys.argv[1])], tell=lambda number, line: print(line, flush=True))
+    train = {"steps": 10**6, "checkpoint_every": 10**6}
+    endless = recipe("symmetry/addition-relative", "smoke", train=train)
+    train_together(
+        [endless],
+        [Path(sys.argv[1])],
+        tell=lambda *_: print(multiprocessing.active_children()[0].pid, flush=True),
+    )
 """
 
 
+def ended(pid):
+    """Gone, or a zombie that nobody waits for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_its_parent(tmp_path, number):
     (tmp_path / "script.py").write_text(SCRIPT)
     words = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "run")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as parent:
-        parent.stdout.readline()  # the worker is training
+        worker = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGSTOP)
+        time.sleep(8)  # the worker tells more than a pipe holds
         parent.send_signal(number)
-        parent.wait(timeout=60)
-    lock = filelock.FileLock(tmp_path / "run" / "lock", timeout=60)
-    with lock:  # freed when the worker has ended
-        saved = list((tmp_path / "run" / "checkpoints").glob("step-*"))
+        parent.send_signal(signal.SIGCONT)
+        parent.wait(timeout=30)
+    deadline = time.monotonic() + 30
+    while not ended(worker):
+        assert time.monotonic() < deadline, "the worker goes on without its parent"
+        time.sleep(0.1)
+    saved = list((tmp_path / "run" / "checkpoints").glob("step-*"))
     assert bool(saved) == (number == signal.SIGTERM)

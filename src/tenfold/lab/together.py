@@ -109,6 +109,7 @@ def _work(number: int, values: dict[str, Any], folder: Path, fresh: bool, told: 
     try:
         train(Recipe.of(values), folder, fresh=fresh, tell=tell)
     except Stopped:
+        told.cancel_join_thread()  # nobody listens any more: do not wait until all is told
         raise SystemExit(0) from None
     except TenfoldError as error:
         told.put((number, f"{folder}: {error}"))

@@ -62,14 +62,14 @@ class Attention(nn.Module):
         cache: Cache | None = None,
     ) -> Tensor:
         b, t, width = x.shape
+        (q,) = self._split(self.query(x), 1)
         if memory is None:
             assert cache is not None
-            (q,) = self._split(self.query(x), 1)
             none = q[:, :, :0]
             q, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
             k, v = cache.extend(none, none)
         else:
-            q, k, v = self._project(x, memory)
+            k, v = self._split(self.key_value(memory), 2)
             q, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
             if cache is not None:
                 k, v = cache.extend(k, v)
@@ -103,16 +103,8 @@ class Attention(nn.Module):
             logits = logits.masked_fill(~seen, -math.inf)
         return logits
 
-    def _project(self, x: Tensor, memory: Tensor) -> list[Tensor]:
-        """Queries (B, H, T, K), keys and values (B, H, S, K); one product when all come from one tensor."""
-        if x is memory:
-            weight = torch.cat([self.query.weight, self.key_value.weight])
-            bias = torch.cat([self.query.bias, self.key_value.bias])
-            return self._split(F.linear(x, weight, bias), 3)
-        return self._split(self.query(x), 1) + self._split(self.key_value(memory), 2)
-
     def _split(self, x: Tensor, parts: int) -> list[Tensor]:
-        """(B, T, parts * D) -> parts x (B, H, T, K)"""
+        """(B, T, parts * D) -> parts x (B, H, T, K); unbound whole, so that its backward is one copy"""
         each = x.view(*x.shape[:2], parts, self.heads, self.size).unbind(2)
         return [part.transpose(1, 2) for part in each]
 
