@@ -20,11 +20,11 @@ BELOW = {  # part: the parts right below it; it may import these and whatever li
     "pe": ("places",),
     "theory": ("pe",),
     "models": ("batch", "pe"),
-    "train": ("models",),
+    "training": ("models",),
     "evals": ("models",),
     "calibrate": ("models",),
     "certify": ("models",),
-    "lab": ("train", "evals", "calibrate", "certify", "theory"),
+    "lab": ("training", "evals", "calibrate", "certify", "theory"),
     "report": ("lab",),
     "demo": ("report",),
     "web": ("report",),
@@ -68,15 +68,15 @@ def test_imports_point_one_way(path):
 
 
 def test_training_and_proof_do_not_know_each_other():
-    assert all_below("train").isdisjoint({"evals", "certify", "lab"})
-    assert all_below("certify").isdisjoint({"train", "lab"})
+    assert all_below("training").isdisjoint({"evals", "certify", "lab"})
+    assert all_below("certify").isdisjoint({"training", "lab"})
 
 
 def test_this_test_sees_imports():
     found = {part: set() for part in map(part_of, MODULES)}
     for path in MODULES:
         found[part_of(path)] |= set(imported(path))
-    assert {"train", "evals", "models", "errors"} <= found["lab"]
+    assert {"training", "evals", "models", "errors"} <= found["lab"]
     assert "places" in found["pe"]
 
 

@@ -20,8 +20,8 @@ from tenfold.places import SCHEMES
 from tenfold.registry import Spec
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS
 from tenfold.tasks.samplers import exact
-from tenfold.train.lengths import LENGTHS
-from tenfold.train.loop import stream
+from tenfold.training.lengths import LENGTHS
+from tenfold.training.loop import stream
 
 SIZES = ("width", "heads", "head_size")  # what a model tells its encodings
 

@@ -11,8 +11,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from tenfold.lab.build import Built
-from tenfold.train.loop import answer_loss
-from tenfold.train.optim import make_optimizer
+from tenfold.training.loop import answer_loss
+from tenfold.training.optim import make_optimizer
 
 PATIENCE = 1.0  # seconds of trying; a step that is expected to take longer is not tried
 USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches

@@ -16,7 +16,7 @@ import yaml
 from tenfold.errors import TenfoldError, unknown
 from tenfold.models.block import Norm
 from tenfold.registry import Spec, first_problem
-from tenfold.train.options import Training
+from tenfold.training.options import Training
 
 
 class Strict(pydantic.BaseModel):

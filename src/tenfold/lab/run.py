@@ -31,9 +31,9 @@ from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
 from tenfold.lab.recipe import Recipe
 from tenfold.models import Model
-from tenfold.train.checkpoint import Checkpoint, Checkpoints, write_atomically
-from tenfold.train.loop import Job, Metrics
-from tenfold.train.loop import train as train_loop
+from tenfold.training.checkpoint import Checkpoint, Checkpoints, write_atomically
+from tenfold.training.loop import Job, Metrics
+from tenfold.training.loop import train as train_loop
 
 Which = Literal["final", "best"]
 Tell = Callable[[Metrics], None]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tenfold.lab.build import build
-from tenfold.train import Checkpoints, Job
+from tenfold.training import Checkpoints, Job
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from tenfold.train.optim import learning_rate, make_optimizer
-from tenfold.train.options import Training
+from tenfold.training.optim import learning_rate, make_optimizer
+from tenfold.training.options import Training
 
 
 def test_warm_up_is_linear_and_ends_at_the_rate():

@@ -24,9 +24,9 @@ from tenfold.batch import IGNORED, Batch
 from tenfold.errors import Diverged, Stopped, TenfoldError
 from tenfold.models.base import Model
 from tenfold.models.dropout import hand_generator
-from tenfold.train.checkpoint import Checkpoint, Checkpoints, Tensors
-from tenfold.train.optim import learning_rate, make_optimizer
-from tenfold.train.options import Training
+from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
+from tenfold.training.optim import learning_rate, make_optimizer
+from tenfold.training.options import Training
 
 Metrics = dict[str, Any]
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tenfold.errors import TenfoldError
-from tenfold.train import Checkpoints
-from tenfold.train.checkpoint import write_atomically
+from tenfold.training import Checkpoints
+from tenfold.training.checkpoint import write_atomically
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tenfold.registry import Spec
-from tenfold.train import LENGTHS
+from tenfold.training import LENGTHS
 
 
 def drawn(name, **options):

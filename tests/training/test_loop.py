@@ -17,8 +17,8 @@ from tenfold.batch import IGNORED
 from tenfold.errors import Diverged, Stopped, TenfoldError
 from tenfold.evals.exact import _rows
 from tenfold.tasks import samplers
-from tenfold.train import Checkpoints, Job, Training, train
-from tenfold.train.loop import answer_loss, stream
+from tenfold.training import Checkpoints, Job, Training, train
+from tenfold.training.loop import answer_loss, stream
 
 
 class Crash(Exception):

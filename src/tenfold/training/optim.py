@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 
-from tenfold.train.options import Training
+from tenfold.training.options import Training
 
 
 def make_optimizer(model: nn.Module, options: Training) -> torch.optim.AdamW:
