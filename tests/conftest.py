@@ -103,7 +103,7 @@ def recipe():
         schemes=[{"name": "shifted", "reach": 20}],
         pe={"name": "learned", "axis": "shifted", "limit": 64},
         data={"length": 3, "sampler": "lengths"},
-        model={"name": "decoder", "layers": 1, "width": 16, "heads": 2, "dropout": 0.1},
+        model={"kind": "decoder", "layers": 1, "width": 16, "heads": 2, "dropout": 0.1},
         train={
             "steps": 12, "batch": 8, "average": 0.9, "warmup": 3,
             "checkpoint_every": 4, "log_every": 1, "lr": 0.01,

@@ -188,7 +188,7 @@ def test_report(tenfold, run, tmp_path):
         (("--train.lr", "abc"), ["train.lr", "'abc'"]),
         (("--train.lr",), ["--train.lr needs a value"]),
         (("--model.heads", "3"), ["width of 16", "3 heads"]),
-        (("--model.name", "decoder"), ["in-place", "causal"]),
+        (("--model.kind", "decoder"), ["in-place", "causal"]),
         (("--pe.relation.axis", "abacus"), ['axis "abacus"', "scheme"]),
         (("--pe.relation.reach", "3"), ["reach 3", "spans 8"]),
         (("--device", "tpu"), ['device "tpu"']),

@@ -21,7 +21,7 @@ def main() -> None:
     labels = [f"{r.name} seed {r.seed}" for r in recipes]
     with Watch(labels, [r.train.steps for r in recipes]) as watch:
         runs = train_together(recipes, tell=watch)
-    title = "Addition in place, trained on up to 5 digits (4,000 steps, 3 seeds)"
+    title = "Addition in place, trained on up to 5 digits (3,000 steps, 3 seeds)"
     for path in write_report(runs, Path("results/symmetry-addition"), title).values():
         print(path)
 

@@ -18,7 +18,8 @@ from tenfold.models import Decoder
         ({"pe": {"name": "alibi", "axis": "shiftd"}}, 'reads the axis "shiftd", which nothing provides'),
         ({"schemes": []}, 'reads the axis "shifted", which nothing provides'),
         ({"schemes": ["shiftd"]}, 'unknown scheme "shiftd"'),
-        ({"model": {"name": "decodr"}}, 'unknown model "decodr"; did you mean "decoder"'),
+        ({"cross_pe": "alibi"}, 'kind "decoder" has no cross_pe'),
+        ({"model": {"kind": "decodr"}}, 'unknown model "decodr"; did you mean "decoder"'),
         ({"model": {"heads": 3}}, "width of 16 does not divide into 3 heads"),
         ({"data": {"sampler": "unifrom"}}, 'unknown sampler "unifrom"'),
         ({"data": {"sampler": "cascade"}}, 'sampler "cascade": cascade is missing'),
@@ -58,7 +59,7 @@ def test_batches_are_a_function_of_seed_and_number(recipe):
 
 @pytest.mark.parametrize("name", ["decoder", "seq2seq"])
 def test_every_part_is_as_the_recipe_says(recipe, name):
-    changes = {"model": {"name": name, "layers": 2, "feedforward": 24, "encoder_layers": 3}}
+    changes = {"model": {"kind": name, "layers": 2, "feedforward": 24, "encoder_layers": 3}}
     model = build(recipe.replace(**changes)).model()
     assert len(model.stack.blocks) == 2
     assert model.stack.blocks[0].expand.out_features == 24
@@ -67,7 +68,7 @@ def test_every_part_is_as_the_recipe_says(recipe, name):
 
 
 def test_encodings_of_an_encoder_decoder(recipe):
-    recipe = recipe.replace(model={"name": "seq2seq"}, encoder_pe="rotary", cross_pe="alibi")
+    recipe = recipe.replace(model={"kind": "seq2seq"}, encoder_pe="rotary", cross_pe="alibi")
     model = build(recipe).model()
     kinds = (model.stack.encodings, model.encoder.encodings, model.stack.cross_encodings)
     assert [kind[0].name for kind in kinds] == ["learned", "rotary", "alibi"]

@@ -58,7 +58,7 @@ def test_a_component_with_another_name_is_replaced_whole(recipe):
 
 
 def test_a_model_with_another_name_keeps_its_size(recipe):
-    assert recipe.replace(model={"name": "seq2seq"}).model.width == recipe.model.width
+    assert recipe.replace(model={"kind": "seq2seq"}).model.width == recipe.model.width
 
 
 def test_merge_leaves_the_base_as_it_was():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +40,7 @@ class Built:
     def model(self) -> Model:
         """A new model with the recipe's seed; the global random state is left as it was."""
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(stream(self.recipe.seed, 0))
+            torch.manual_seed(stream(self.recipe.seed, -1))  # steps count from 0
             return self.make_model()
 
     def batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
@@ -60,7 +61,7 @@ def build(recipe: Recipe) -> Built:
     """Check every name and option of a recipe and make what they name; the model is made on demand."""
     task = TASKS.build(recipe.task)
     written = FORMATS.build(recipe.format)
-    kind: Any = MODELS[recipe.model.name]
+    kind: Any = MODELS[recipe.model.kind]
     schemes = [SCHEMES.bind(spec) for spec in recipe.schemes]
     batcher = Batcher(task, written, kind.layout, schemes)
     size = recipe.model
@@ -70,6 +71,9 @@ def build(recipe: Recipe) -> Built:
         "encoder_pe": recipe.encoder_pe,
         "cross_pe": recipe.cross_pe,
     }
+    for name, spec in wanted.items():
+        if spec is not None and name not in inspect.signature(kind).parameters:
+            raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
     encodings = {
         name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
     }
@@ -83,7 +87,7 @@ def build(recipe: Recipe) -> Built:
         "encoder_layers": size.encoder_layers,
         **encodings,
     }
-    make = MODELS.factory(Spec(name=size.name), (*options, "encoder_pe", "cross_pe"))
+    make = MODELS.factory(Spec(name=size.kind), (*options, *wanted))
     _check_device(recipe.train.device)
     with torch.device("meta"):
         hollow = make(**options)

@@ -32,7 +32,7 @@ class Data(Strict):
 
 
 class ModelSize(Strict):
-    name: str = "encoder"
+    kind: str = "encoder"  # encoder, decoder or seq2seq
     layers: pydantic.PositiveInt = 3
     width: pydantic.PositiveInt = 96
     heads: pydantic.PositiveInt = 4
@@ -131,8 +131,7 @@ def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
         old = merged.get(key)
         if isinstance(value, dict) and isinstance(old, str) and "name" not in value:
             old = {"name": old}
-        whole = isinstance(value, dict) and "name" in value and key != "model"
-        if isinstance(value, dict) and isinstance(old, dict) and not whole:
+        if isinstance(value, dict) and isinstance(old, dict) and "name" not in value:
             merged[key] = merge(old, value)
         else:
             merged[key] = value

@@ -174,7 +174,7 @@ class Run:
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
         """Worked examples: random problems of a length with the model's answers."""
         task = self.built.batcher.task
-        drawn = task.sample(count, length, np.random.default_rng((1, length)))
+        drawn = task.sample(count, length, np.random.default_rng((self.recipe.seed, length, 10)))
         return [self.ask(task.question(drawn, row), which=which) for row in range(count)]
 
 
