@@ -2,7 +2,7 @@
 
     python papers/symmetry/addition.py        (or: make results)
 
-About 20 minutes on two idle cores; finished runs are not done again. Writes results/symmetry-addition/.
+About 15 minutes on two idle cores; finished runs are not done again. Writes results/symmetry-addition/.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ def main() -> None:
     labels = [f"{r.name} seed {r.seed}" for r in recipes]
     with Watch(labels, [r.train.steps for r in recipes]) as watch:
         runs = train_together(recipes, tell=watch)
-    title = "Addition in place, trained on up to 5 digits (3,000 steps, 3 seeds)"
+    title = "Addition in place, trained on up to 5 digits (2,000 steps, 3 seeds)"
     for path in write_report(runs, Path("results/symmetry-addition"), title).values():
         print(path)
 
