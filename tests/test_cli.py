@@ -119,7 +119,9 @@ def test_eval_at_other_lengths(tenfold, run):
     assert [(row["length"], row["metric"]) for row in rows] == [
         (1, "exact"), (1, "digit"), (3, "exact"), (3, "digit"),
     ]  # fmt: skip
-    assert all(0 <= row["low"] <= row["value"] <= row["high"] <= 1 for row in rows)
+    exact = [row for row in rows if row["metric"] == "exact"]
+    assert all(0 <= row["low"] <= row["value"] <= row["high"] <= 1 for row in exact)
+    assert {row["checkpoint"] for row in rows} == {"best"}
     assert "% exactly right" in tenfold("eval", run, "--lengths", "1", "--n", 5)[1]
 
 
@@ -267,7 +269,7 @@ def test_no_valid_checkpoint(tenfold, run):
 
 
 def test_another_recipes_run(tenfold, run):
-    refused(tenfold(*SMOKE, "--out", run, "--seed", 5), "another recipe", "seed is 0 there, 5 here")
+    refused(tenfold(*SMOKE, "--out", run, "--seed", 5), "another recipe", "seed is 0, not 5")
     path = run / "recipe.yaml"
     path.write_text(path.read_text().replace("width: 16", "width: 32"))
     refused(tenfold("ask", run, "1+2"), "belongs to another recipe")

@@ -29,6 +29,13 @@ def test_train_evaluate_ask(tmp_path):
     assert again.recipe == run.recipe
 
 
+def test_train_takes_a_name_and_refuses_what_it_does_not_know():
+    with pytest.raises(tenfold.TenfoldError, match='did you mean "symmetry/addition-relative"'):
+        tenfold.train("symmetry/addition-relativ")
+    with pytest.raises(tenfold.TenfoldError, match='unknown recipe key "pee"; did you mean "pe"'):
+        tenfold.Recipe(pee="alibi")
+
+
 def test_no_other_name():
     with pytest.raises(AttributeError, match="trian"):
         _ = tenfold.trian

@@ -134,7 +134,12 @@ class Batcher:
         batch = LAYOUTS[self.layout](self.format.write(examples, vocabulary), vocabulary)
         if not self.schemes:
             return batch
+        state = None if generator is None else generator.get_state()
         source = None if batch.source is None else self._placed(batch.source, generator)
+        if generator is not None and state is not None:
+            generator.set_state(
+                state
+            )  # both sides of an encoder-decoder draw alike: one start a row
         return replace(batch, sequence=self._placed(batch.sequence, generator), source=source)
 
     def _placed(self, sequence: Tokens, generator: torch.Generator | None) -> Tokens:

@@ -84,7 +84,8 @@ def train(
     if json_:
         return _print_json({"folder": str(run.folder), **run.result()})
     _print_result(run)
-    print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} 123+4095")
+    example = run.examples(chosen.data.length, 1)[0].question
+    print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {example}")
     return None
 
 
@@ -123,7 +124,12 @@ def eval(
 
         rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell)
     if json_:
-        return _print_json([row.as_json() for row in rows])
+        known = {
+            "run": opened.recipe.run_name,
+            "seed": opened.recipe.seed,
+            "checkpoint": checkpoint,
+        }
+        return _print_json([{**known, **row.as_json()} for row in rows])
     _print_rows([row.as_json() for row in rows])
     return None
 
@@ -198,6 +204,7 @@ def demo(
     _print_written(run_demo(out, scale, fresh), json_)
 
 
+# The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
 KINDS = ("pe", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices")
 
 
@@ -316,7 +323,8 @@ def _print_result(run: Run) -> None:
     result = run.result()
     print(
         f"{result['parameters']:,} parameters, {result['steps']:,} steps in "
-        f"{result['train_seconds']:.0f} s; best checkpoint at step {result['best_step']}"
+        f"{result['train_seconds']:.0f} s{', ' + result['reason'] if result['reason'] else ''}; "
+        f"seed {result['seed']}; best checkpoint at step {result['best_step']}"
     )
     _print_rows([row for row in result["rows"] if row["checkpoint"] == "best"])
 
@@ -328,21 +336,29 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
 
     longest_first = sorted(rows, key=lambda row: -row["length"])  # has all slices, in their order
     slices = list(dict.fromkeys(row["slice"] for row in longest_first))
-    table = Table("digits", *slices, "per digit", title="% exactly right (95% interval)")
-    for length in dict.fromkeys(row["length"] for row in rows):
-        cells = {(row["slice"], row["metric"]): row for row in rows if row["length"] == length}
-        line = []
-        for name in slices:
-            row = cells.get((name, "exact"))
-            line.append(
-                f"{100 * row['value']:.1f} ({100 * row['low']:.0f}-{100 * row['high']:.0f})"
-                if row
-                else ""
-            )
-        digit = cells.get((slices[0], "digit"))
-        line.append(f"{100 * digit['value']:.1f}" if digit else "")
-        table.add_row(str(length), *line)
-    Console(width=None if sys.stdout.isatty() else 40 + 18 * len(slices)).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    fits = max(1, (console.width - 12) // 19)  # columns of a table; the rest goes below
+    cells = {(row["length"], row["slice"], row["metric"]): row for row in rows}
+    n = max(row["n"] for row in rows)
+    for start in range(0, len(slices), fits):
+        shown = slices[start : start + fits]
+        title = f"% exactly right (95% interval), n = {n}" if start == 0 else None
+        table = Table("digits", *shown, *(["per digit"] if start == 0 else []), title=title)
+        for length in dict.fromkeys(row["length"] for row in rows):
+            line = [_share(cells.get((length, name, "exact"))) for name in shown]
+            if start == 0:
+                line.append(_share(cells.get((length, shown[0], "digit"))))
+            table.add_row(str(length), *line)
+        console.print(table)
+
+
+def _share(row: dict[str, Any] | None) -> str:
+    """`97.4 (96.2-98.2)`, without the interval where there is none."""
+    if row is None:
+        return ""
+    if row["low"] is None:
+        return f"{100 * row['value']:.1f}"
+    return f"{100 * row['value']:.1f} ({100 * row['low']:.1f}-{100 * row['high']:.1f})"
 
 
 def _print_cost(recipe: Recipe, cost: Cost, as_json: bool) -> None:

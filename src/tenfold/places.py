@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import torch
+from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor
+from torch.nn import functional
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.registry import Registry
@@ -70,6 +72,8 @@ def distance(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
 # it is deterministic (evaluation). It reads facts only, never an answer token, so that the places of a
 # whole answer are known before its first digit is decoded.
 
+ROLES = 32  # at the most; a task has few operands
+
 Scheme = Callable[[Tensor, Places, torch.Generator | None], Places]
 
 
@@ -85,7 +89,11 @@ def _moved(axis: Tensor, by: Tensor | int) -> Tensor:
 
 
 def shifted(
-    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, reach: int = 100
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    reach: NonNegativeInt = 100,
 ) -> Places:
     """The index counted from a random start in 0..reach: no position is seen only rarely.
 
@@ -96,7 +104,11 @@ def shifted(
 
 
 def randomized(
-    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, limit: int = 2048
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    limit: PositiveInt = 2048,
 ) -> Places:
     """Sorted random positions below `limit` (Ruoss et al. 2023); evenly spread ones without a generator.
 
@@ -124,7 +136,11 @@ def randomized(
 
 
 def cyclic(
-    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, period: int = 3
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    period: PositiveInt = 3,
 ) -> Places:
     """The index modulo a period (CPI of the `bias` paper): no position is ever unseen.
 
@@ -136,23 +152,29 @@ def cyclic(
 
 
 def abacus(
-    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, reach: int = 0
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    reach: NonNegativeInt = 0,
 ) -> Places:
     """The place of a digit within its number, counted from 1 as written (McLeish et al. 2024).
 
     `21+543=` (operands reversed) -> 1 2 - 1 2 3 -. In training the count starts anywhere in 1..1+reach.
     """
-    role, digit = places["role"], places["significance"] >= 0
-    here = torch.arange(role.shape[-1], device=role.device).expand_as(role)
-    goes_on = torch.zeros_like(digit)
-    goes_on[:, 1:] = digit[:, 1:] & digit[:, :-1] & (role[:, 1:] == role[:, :-1])
-    begins = torch.where(goes_on, 0, here).cummax(-1).values
-    count = torch.where(digit, here - begins + 1, -1)
+    role, digit = torch.broadcast_tensors(places["role"], places["significance"] >= 0)
+    of_role = functional.one_hot(role.clamp(min=0), ROLES) * digit.unsqueeze(-1)  # (B|1, T, roles)
+    before = of_role.cumsum(-2).gather(-1, role.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    count = torch.where(digit, before, -1)
     return places.add(abacus=_moved(count, _start(tokens, reach, generator)))
 
 
 def coupled(
-    tokens: Tensor, places: Places, generator: torch.Generator | None = None, *, reach: int = 0
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    reach: NonNegativeInt = 0,
 ) -> Places:
     """One position for all digits of one significance (position coupling, Cho et al. 2024), from a random start."""
     return places.add(coupled=_moved(places["significance"], _start(tokens, reach, generator)))

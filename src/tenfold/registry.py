@@ -95,7 +95,7 @@ class Registry(Generic[T]):
         """The options of `spec`, validated; parameters in `given` belong to the caller."""
         component = self[spec.name]
         hints = typing.get_type_hints(
-            component.__init__ if inspect.isclass(component) else component
+            component.__init__ if inspect.isclass(component) else component, include_extras=True
         )
         fields: dict[str, Any] = {}
         for name, parameter in _options(component):

@@ -18,6 +18,17 @@ from tenfold.models import Decoder
         ({"pe": {"name": "alibi", "axis": "shiftd"}}, 'reads the axis "shiftd", which nothing provides'),
         ({"schemes": []}, 'reads the axis "shifted", which nothing provides'),
         ({"schemes": ["shiftd"]}, 'unknown scheme "shiftd"'),
+        ({"model": {"encoder_layers": 7}}, 'kind "decoder" has no encoder_layers'),
+        ({"train": {"device": "meta"}}, 'device "meta" cannot be used here'),
+        ({"pe": {"name": "learned", "limit": -1}}, "limit is -1; input should be greater than 0"),
+        ({"pe": {"name": "rotary", "base": 0}}, "base is 0; input should be greater than 0"),
+        ({"schemes": [{"name": "cyclic", "period": 0}]}, "period is 0"),
+        ({"schemes": [{"name": "shifted", "reach": -5}]}, "reach is -5"),
+        ({"train": {"betas": [2, 3]}}, "betas.0 is 2"),
+        ({"train": {"lr": float("inf")}}, "train.lr is inf"),
+        ({"eval": {"lengths": []}}, "eval.lengths"),
+        ({"data": {"lengths": {"name": "bucketed", "shortest": 99}}}, "shortest length is 99"),
+        ({"data": {"sampler": {"name": "cascade", "cascade": 3}, "lengths": "bucketed"}}, "cascade of 3"),
         ({"cross_pe": "alibi"}, 'kind "decoder" has no cross_pe'),
         ({"model": {"kind": "decodr"}}, 'unknown model "decodr"; did you mean "decoder"'),
         ({"model": {"heads": 3}}, "width of 16 does not divide into 3 heads"),
@@ -59,7 +70,9 @@ def test_batches_are_a_function_of_seed_and_number(recipe):
 
 @pytest.mark.parametrize("name", ["decoder", "seq2seq"])
 def test_every_part_is_as_the_recipe_says(recipe, name):
-    changes = {"model": {"kind": name, "layers": 2, "feedforward": 24, "encoder_layers": 3}}
+    changes = {"model": {"kind": name, "layers": 2, "feedforward": 24}}
+    if name == "seq2seq":
+        changes["model"]["encoder_layers"] = 3
     model = build(recipe.replace(**changes)).model()
     assert len(model.stack.blocks) == 2
     assert model.stack.blocks[0].expand.out_features == 24

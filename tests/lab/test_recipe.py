@@ -82,3 +82,15 @@ def test_fingerprint(recipe):
     changes = [{"seed": 1}, {"train": {"threads": 2}}, {"pe": "rotary"}, {"eval": {"n": 9}}]
     others = {recipe.replace(**change).fingerprint for change in changes}
     assert len(others | {recipe.fingerprint}) == 5
+
+
+def test_the_fingerprint_is_of_what_differs_from_the_defaults(monkeypatch):
+    """A key that a later version adds with a default leaves the names of earlier runs as they were."""
+    recipe = Recipe(pe="alibi")
+    plain = recipe.fingerprint
+    assert recipe.replace(train={"lr": 0.5}).fingerprint != plain
+    assert recipe.replace(pe="rotary").fingerprint != plain
+    assert recipe.replace(seed=1).fingerprint != plain
+    assert recipe.replace(name="other", train={"log_every": 7}).fingerprint == plain
+    dumped = recipe.model_dump(mode="json", exclude_defaults=True)
+    assert set(dumped) == {"pe"}

@@ -20,6 +20,34 @@ def test_the_two_adders_differ_in_positions_alone():
     assert absolute.replace(pe=relative.as_json()["pe"]).fingerprint == relative.fingerprint
 
 
+def test_extends_a_file_beside_it(tmp_path):
+    (tmp_path / "base.yaml").write_text("name: base\npe: alibi\n")
+    (tmp_path / "mine.yaml").write_text("extends: base.yaml\nname: mine\n")
+    assert recipe(tmp_path / "mine.yaml").pe.name == "alibi"
+
+
+@pytest.mark.parametrize("text", ["scales: 3", "scales: {smoke: 3}", "extends: 5"])
+def test_what_is_no_recipe(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(TenfoldError):
+        recipe(path, "smoke")
+
+
+def test_a_python_file_that_fails(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("import nowhere_to_be_found")
+    with pytest.raises(TenfoldError, match="nowhere_to_be_found"):
+        recipe(path)
+
+
+def test_a_circle_is_refused(tmp_path):
+    (tmp_path / "a.yaml").write_text("extends: b.yaml\n")
+    (tmp_path / "b.yaml").write_text("extends: a.yaml\n")
+    with pytest.raises(TenfoldError, match="extends itself"):
+        recipe(tmp_path / "a.yaml")
+
+
 def test_extends_itself_is_refused(tmp_path):
     path = tmp_path / "loop.yaml"
     path.write_text(f"extends: {path}\n")

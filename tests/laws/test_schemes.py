@@ -6,6 +6,7 @@ import torch
 
 from tenfold.evals.exact import _rows
 from tenfold.places import SCHEMES
+from tenfold.registry import Spec
 from tenfold.tasks import samplers
 
 FACTS = {"index", "role", "significance", "column"}
@@ -107,3 +108,26 @@ def test_reads_no_global_seed(batcher, scheme, ragged):
     batcher(ragged, generator())
     assert torch.equal(torch.random.get_rng_state(), state)
     assert (np.random.get_state()[1] == np_state).all()  # noqa: NPY002
+
+
+def test_both_sides_of_an_encoder_decoder_start_alike(scheme, make_batcher, task, rng):
+    """With a generator, digits of one significance keep one place on an axis that follows significance."""
+    options = {"reach": 50} if scheme in {"coupled", "abacus", "shifted"} else {}
+    bound = SCHEMES.bind(Spec(name=scheme, options=options))
+    batcher = make_batcher("seq2seq", bound, operands="reversed")
+    batch = batcher(task.sample(8, 4, rng, samplers.exact), torch.Generator().manual_seed(3))
+    source, answer = (side.places for side in (batch.source, batch.sequence))
+    if scheme in {"coupled", "abacus"}:
+        units = source[scheme][source["significance"] == 0].view(8, -1)
+        own = answer[scheme][answer["significance"] == 0].view(8, 1)
+        assert torch.equal(units, own.expand_as(units))
+        assert len(own.unique()) > 1
+    if scheme == "shifted":
+        assert torch.equal(source[scheme][:, 0], answer[scheme][:, 0])
+
+
+def test_abacus_counts_within_a_number_whose_digits_stand_apart(make_batcher, task):
+    batch = make_batcher("causal", SCHEMES.bind("abacus"), format="interleaved")(
+        task.parse("12+345")
+    )
+    assert batch.sequence.places["abacus"][0].tolist() == [-1, 1, 1, 2, 2, 3, 3, -1, 1, 2, 3, 4]

@@ -100,3 +100,18 @@ def test_visibility_by_loops():
                                 else found.expand(3, 1, queries, 5)[b, 0, t, s]
                             )
                             assert seen == expected
+
+
+def test_who_sees_nothing_takes_nothing(line, normal):
+    """A window may leave a query of cross-attention without a key: it gets no value, and no NaN."""
+
+    class Window(PositionalEncoding):
+        def visible(self, q_at, k_at):
+            return (q_at["index"].unsqueeze(-1) == k_at["index"].unsqueeze(-2)).unsqueeze(1)
+
+    attention = Attention(8, 2).double()
+    x, memory = normal(1, 2, 8).requires_grad_(), normal(1, 3, 8)
+    out = attention(x, memory, Window(), line(0, 9), line(0, 1, 2), None)
+    assert_close(out[0, 1], attention.out.bias)
+    out.sum().backward()
+    assert x.grad.isfinite().all()

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tenfold.errors import TenfoldError
 from tenfold.lab.recipes import recipe
 from tenfold.lab.run import Answer, Run, train
 from tenfold.report import collect, write_report
@@ -53,6 +54,16 @@ def test_curve_is_median_worst_and_best_over_seeds():
 def test_one_seed_shows_the_interval_over_samples():
     ((point,),) = (curve.points for curve in collect.curves([Pretend(0, {5: 0.5})]))
     assert collect.cell(point) == "50.0 (40.0-60.0)"
+
+
+def test_only_the_seed_may_differ_within_a_curve():
+    plain, other, twice = (Pretend(seed, {5: 0.5}) for seed in (0, 1, 0))
+    other.recipe = other.recipe.replace(pe="alibi")
+    names = [curve.name for curve in collect.curves([plain, other])]
+    assert names[0] == plain.recipe.name
+    assert names[1].startswith(f"{plain.recipe.name} (pe is alibi, not ")
+    with pytest.raises(TenfoldError, match="seed 0 is there twice"):
+        collect.curves([plain, twice])
 
 
 class Tags(HTMLParser):

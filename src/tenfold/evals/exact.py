@@ -28,15 +28,18 @@ class Answerer(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement: `value` of `metric` over n problems; an interval where n are independent trials."""
+    """One measurement over n problems: `exact`, with its 95% interval, or `digit`, the share of answer digits right.
+
+    Digits of one problem are not independent trials, so `digit` has no interval.
+    """
 
     length: int
     slice: str
     metric: str
     value: float
     n: int
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -64,6 +67,8 @@ class Examiner:
 
         `tell(done, all)` hears of every length and slice that is done.
         """
+        if n < 1:
+            raise TenfoldError(f"{n} problems; at least 1 is needed")
         of = len(self.samplers(lengths, slices))
         found: list[Row] = []
         for done, (length, label, examples) in enumerate(self.questions(lengths, slices, n)):
@@ -105,16 +110,18 @@ class Examiner:
         ]
 
     def grade(self, model: Answerer, examples: Examples, length: int, label: str) -> list[Row]:
-        exact = right = graded = 0
+        exact = right = written = 0
+        base = self.batcher.task.base
         for answer, target in self.answers(model, examples):
-            whole, digits, counted = grade(answer, target)
+            whole, tokens, _ = grade(answer, target)
+            digits = (target >= 0) & (target < base)  # neither pads nor the end
             exact += int(whole.sum())
-            right += int(digits.sum())
-            graded += int(counted.sum())
+            right += int((tokens & digits).sum())
+            written += int(digits.sum())
         n = len(examples)
         return [
             Row(length, label, "exact", exact / n, n, *wilson(exact, n)),
-            Row(length, label, "digit", right / graded, graded, *wilson(right, graded)),
+            Row(length, label, "digit", right / written, n),
         ]
 
     def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:

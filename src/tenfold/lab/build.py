@@ -54,6 +54,8 @@ class Built:
 
     def examiner(self, seed: int = 0) -> Examiner:
         size = self.recipe.model
+        if seed < 0:
+            raise TenfoldError(f"a seed of {seed}; at least 0")
         return Examiner(self.batcher, seed, size.heads, size.width, self.recipe.train.device)
 
 
@@ -71,8 +73,8 @@ def build(recipe: Recipe) -> Built:
         "encoder_pe": recipe.encoder_pe,
         "cross_pe": recipe.cross_pe,
     }
-    for name, spec in wanted.items():
-        if spec is not None and name not in inspect.signature(kind).parameters:
+    for name, value in {**wanted, "encoder_layers": size.encoder_layers}.items():
+        if value is not None and name not in inspect.signature(kind).parameters:
             raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
     encodings = {
         name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
@@ -80,32 +82,32 @@ def build(recipe: Recipe) -> Built:
     for name in recipe.eval.slices:
         if name not in SLICES:
             raise unknown("slice", name, SLICES)
-    options = {
+    options: dict[str, Any] = {
         "vocabulary": len(task.vocabulary),
         "end": task.vocabulary.end,
         "shape": shape,
-        "encoder_layers": size.encoder_layers,
         **encodings,
     }
-    make = MODELS.factory(Spec(name=size.kind), (*options, *wanted))
+    if size.encoder_layers is not None:
+        options["encoder_layers"] = size.encoder_layers
+    make = MODELS.factory(Spec(name=size.kind), (*options, *wanted, "encoder_layers"))
     _check_device(recipe.train.device)
     with torch.device("meta"):
         hollow = make(**options)
     for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
         examples = task.sample(1, length, np.random.default_rng(0), exact)
         hollow.check(batcher(examples))
-    return Built(
-        recipe,
-        batcher,
-        lambda: make(**options),
-        SAMPLERS.bind(recipe.data.sampler),
-        LENGTHS.bind(recipe.data.lengths),
-    )
+    draw, length_at = SAMPLERS.bind(recipe.data.sampler), LENGTHS.bind(recipe.data.lengths)
+    rng = np.random.default_rng(0)
+    for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
+        task.sample(1, length, rng, draw)
+    return Built(recipe, batcher, lambda: make(**options), draw, length_at)
 
 
 def _check_device(name: str) -> None:
     try:
-        torch.empty(1, device=name)
+        if torch.empty(1, device=name).is_meta:
+            raise RuntimeError("it holds no numbers")
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise TenfoldError(f'device "{name}" cannot be used here: {reason}') from None

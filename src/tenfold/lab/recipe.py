@@ -18,6 +18,9 @@ from tenfold.models.block import Norm
 from tenfold.registry import Spec, first_problem
 from tenfold.training.options import Training
 
+PROSE = {"name", "about", "claim"}  # keys that decide nothing
+HOUSEKEEPING = {"train": {"log_every", "checkpoint_every"}}
+
 
 class Strict(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
@@ -39,14 +42,20 @@ class ModelSize(Strict):
     feedforward: pydantic.PositiveInt | None = None
     dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
     norm: Norm = "pre"
-    encoder_layers: pydantic.NonNegativeInt = 1  # of an encoder-decoder
+    encoder_layers: pydantic.NonNegativeInt | None = None  # of an encoder-decoder; 1 if not given
 
 
 class Evaluation(Strict):
     """What is measured: at the end on every slice, on the way a little."""
 
-    lengths: tuple[pydantic.PositiveInt, ...] = (5, 6, 7, 8, 10, 15, 20)
-    slices: tuple[str, ...] = ("uniform", "full", "unequal", "cascades", "nines")
+    lengths: Annotated[tuple[pydantic.PositiveInt, ...], pydantic.Field(min_length=1)] = (5, 7, 10)
+    slices: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = (
+        "uniform",
+        "full",
+        "unequal",
+        "cascades",
+        "nines",
+    )
     n: pydantic.PositiveInt = 1000
     every: pydantic.PositiveInt = 500
     validation: tuple[pydantic.PositiveInt, ...] = ()  # lengths that choose the best checkpoint
@@ -91,11 +100,17 @@ class Recipe(Strict):
     @classmethod
     def of(cls, values: dict[str, Any]) -> Recipe:
         """A recipe from plain values, with one-line errors."""
-        _refuse_unknown(cls, values, "")
         try:
             return cls.model_validate(values)
         except pydantic.ValidationError as error:
             raise TenfoldError(f"recipe: {first_problem(error)}") from None
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, values: Any) -> Any:
+        if isinstance(values, dict):
+            _refuse_unknown(cls, values, "")
+        return values
 
     def replace(self, **changes: Any) -> Recipe:
         """The recipe with changes; a mapping changes only the keys it has, a component is replaced whole."""
@@ -109,13 +124,26 @@ class Recipe(Strict):
 
     @property
     def fingerprint(self) -> str:
-        """The hash of all that decides the weights and the results; names and prose do not count."""
-        decides = {k: v for k, v in self.as_json().items() if k not in {"name", "about", "claim"}}
+        """The hash of what decides the weights and the results, as far as it differs from the defaults.
+
+        So a key that a later version adds leaves the name of a run as it was.
+        """
+        excluded: Any = {**dict.fromkeys(PROSE, True), **HOUSEKEEPING}
+        differs = self.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
+        decides = {key: value for key, value in differs.items() if value != {}}
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
 
     @property
     def run_name(self) -> str:
         return f"{self.name.replace('/', '-')}-{self.fingerprint}"
+
+    def difference(self, other: Recipe) -> str | None:
+        """The first setting that decides something and is not the same: `train.lr is 0.001, not 0.003`."""
+        ours, theirs = _leaves(self.as_json()), _leaves(other.as_json())
+        for key in [*ours, *theirs]:
+            if ours.get(key) != theirs.get(key) and key.split(".")[0] not in PROSE:
+                return f"{key} is {ours.get(key)}, not {theirs.get(key)}"
+        return None
 
 
 def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -136,6 +164,13 @@ def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
         else:
             merged[key] = value
     return merged
+
+
+def _leaves(values: Any, where: str = "") -> dict[str, Any]:
+    if not isinstance(values, dict):
+        return {where.rstrip("."): values}
+    inner = [_leaves(value, f"{where}{key}.") for key, value in values.items()]
+    return {key: value for leaves in inner for key, value in leaves.items()}
 
 
 def _refuse_unknown(kind: type[pydantic.BaseModel], values: dict[str, Any], where: str) -> None:

@@ -91,10 +91,15 @@ def _find(source: str | Path) -> Path:
     raise unknown("recipe", source, known)
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def _read(
+    path: Path, heirs: tuple[Path, ...] = ()
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """A file's values and its scales."""
     if path.suffix == ".py":
-        made = runpy.run_path(str(path)).get("recipe")
+        try:
+            made = runpy.run_path(str(path)).get("recipe")
+        except Exception as error:
+            raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
         if not isinstance(made, Recipe):
             raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
         return made.as_json(), {}
@@ -109,9 +114,13 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     if not isinstance(values, dict):
         raise TenfoldError(f"{path} does not hold a recipe: a mapping of keys to values is wanted")
     scales = values.pop("scales", {})
+    if not isinstance(scales, dict) or not all(isinstance(s, dict) for s in scales.values()):
+        raise TenfoldError(f"{path}: scales is not a mapping of names to values")
     if (parent := values.pop("extends", None)) is not None:
-        if _find(parent) == path:
+        beside = path.parent / str(parent)  # a file's neighbour, or whatever a name can be
+        base_path = beside if beside.is_file() else _find(str(parent))
+        if base_path in (heirs := (*heirs, path)):
             raise TenfoldError(f"{path} extends itself")
-        base, base_scales = _read(_find(parent))
+        base, base_scales = _read(base_path, heirs)
         values, scales = merge(base, values), merge(base_scales, scales)
     return values, scales

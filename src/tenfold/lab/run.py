@@ -26,16 +26,19 @@ import torch
 import yaml
 
 from tenfold import __version__
-from tenfold.errors import TenfoldError
+from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
 from tenfold.lab.recipe import Recipe
+from tenfold.lab.recipes import recipe as find
 from tenfold.models import Model
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, write_atomically
 from tenfold.training.loop import Job, Metrics
 from tenfold.training.loop import train as train_loop
 
 Which = Literal["final", "best"]
+CHECKPOINTS: tuple[Which, Which] = ("final", "best")
+VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
 Tell = Callable[[Metrics], None]
 
 
@@ -134,6 +137,8 @@ class Run:
 
     def model(self, which: Which = "best") -> Model:
         """The trained model, ready to answer: the best checkpoint, or the final one."""
+        if which not in CHECKPOINTS:
+            raise unknown("checkpoint", which, CHECKPOINTS)
         if which not in self._models:
             model, tensors = self.built.model(), self.checkpoint().tensors
             final = tensors.get("average") or tensors["model"]
@@ -156,9 +161,9 @@ class Run:
         torch.set_num_threads(self.recipe.train.threads)
         return self.built.examiner(seed).rows(
             self.model(which),
-            lengths or options.lengths,
-            slices or options.slices,
-            n or options.n,
+            options.lengths if lengths is None else lengths,
+            options.slices if slices is None else slices,
+            options.n if n is None else n,
             tell,
         )
 
@@ -179,24 +184,29 @@ class Run:
 
 
 def train(
-    recipe: Recipe,
+    recipe: Recipe | str,
     out: Path | str | None = None,
     *,
     fresh: bool = False,
     stop: Callable[[Model, int], str | None] | None = None,
     tell: Tell | None = None,
 ) -> Run:
-    """Train a recipe in its folder and measure it. Called again, it resumes, or returns the finished run."""
+    """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run."""
+    recipe = find(recipe) if isinstance(recipe, str) else recipe
     folder = Path(out) if out is not None else Path("runs") / recipe.run_name
     run = Run(folder, recipe)
-    built = run.built
+    built, made = run.built, environment()
     with _claimed(folder):
-        _settle_in(folder, recipe, fresh)
+        _settle_in(folder, recipe, fresh, made)
         if run.finished:
+            if run.result()["fingerprint"] != recipe.fingerprint:
+                raise TenfoldError(
+                    f"{folder} holds results of another recipe; use another --out, or --fresh"
+                )
             return run
         model = built.model()
         options = recipe.eval
-        examiner, validator = built.examiner(), built.examiner(seed=1)
+        examiner, validator = built.examiner(), built.examiner(seed=VALIDATION)
         validation = options.validation or options.lengths[:4]
 
         def validate(model: Model) -> tuple[float, Metrics]:
@@ -219,8 +229,7 @@ def train(
         progress = train_loop(job)
         began = time.monotonic()
         rows: list[dict[str, Any]] = []
-        checkpoints: tuple[Which, Which] = ("final", "best")
-        for which in checkpoints:
+        for which in CHECKPOINTS:
             if which == "best" and progress.best_step == progress.step:
                 rows += [{**row, "checkpoint": "best"} for row in rows]
                 continue
@@ -240,7 +249,7 @@ def train(
             "train_seconds": progress.seconds,
             "eval_seconds": time.monotonic() - began,
             "rows": rows,
-            "environment": environment(),
+            "environment": made,
         }
         write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
     return run
@@ -269,7 +278,7 @@ def _claimed(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _settle_in(folder: Path, recipe: Recipe, fresh: bool) -> None:
+def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) -> None:
     """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
     path = folder / "recipe.yaml"
     if fresh:
@@ -280,29 +289,12 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool) -> None:
         held = Run.open(folder).recipe
         if held.fingerprint != recipe.fingerprint:
             raise TenfoldError(
-                f"{folder} holds a run of another recipe ({_difference(held, recipe)}); "
+                f"{folder} holds a run of another recipe ({held.difference(recipe)}); "
                 "use another --out, or --fresh to start over"
             )
         return
-    write_atomically(folder / "environment.json", json.dumps(environment(), indent=1).encode())
+    write_atomically(folder / "environment.json", json.dumps(made, indent=1).encode())
     write_atomically(path, recipe.as_yaml().encode())
-
-
-def _difference(held: Recipe, wanted: Recipe) -> str:
-    """The first setting in which two recipes differ: `train.lr is 0.001 there, 0.003 here`."""
-    ours, theirs = _leaves(wanted.as_json()), _leaves(held.as_json())
-    for key in [*ours, *theirs]:
-        if ours.get(key) != theirs.get(key) and key.split(".")[0] not in {"name", "about", "claim"}:
-            return f"{key} is {theirs.get(key)} there, {ours.get(key)} here"
-    return "it was written by another version"
-
-
-def _leaves(values: Any, where: str = "") -> dict[str, Any]:
-    if not isinstance(values, dict):
-        return {where.rstrip("."): values}
-    return {
-        k: v for key, value in values.items() for k, v in _leaves(value, f"{where}{key}.").items()
-    }
 
 
 def environment() -> dict[str, Any]:
@@ -322,8 +314,10 @@ def environment() -> dict[str, Any]:
 
 def commit() -> str | None:
     """The commit of the source tree that tenfold runs from, if it is one; `+` where files were changed."""
-    here = Path(__file__).resolve().parent
+    here, own = Path(__file__).resolve().parent, Path(__file__).name
+    tracked = ["git", "-C", str(here), "ls-files", "--error-unmatch", own]
     try:
+        subprocess.run(tracked, capture_output=True, timeout=10, check=True)
         told = subprocess.run(
             [
                 "git",

@@ -37,7 +37,7 @@ def train_together(
     waiting = list(range(len(recipes)))
     running: dict[int, Any] = {}
     failures: list[str] = []
-    limit = workers or len(os.sched_getaffinity(0))
+    limit = workers or cores()
     before = _obey_sigterm()
     try:
         while waiting or running:
@@ -68,6 +68,13 @@ def train_together(
     if failures:
         raise TenfoldError("; ".join(failures))
     return [Run(place, recipe) for place, recipe in zip(places, recipes, strict=True)]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _obey_sigterm() -> Any:

@@ -73,8 +73,13 @@ class Attention(nn.Module):
             q, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
             if cache is not None:
                 k, v = cache.extend(k, v)
-        logits = self.logits(self._logits(q, k, pe, q_at, k_at, allowed))
-        weights = self.dropout(self.weights(softmax(logits)))  # (B, H, T, S)
+        window = pe.visible(q_at, k_at)
+        seen = allowed if window is None else window if allowed is None else window & allowed
+        logits = self.logits(self._logits(q, k, pe, q_at, k_at, seen))
+        weights = softmax(logits)  # (B, H, T, S)
+        if window is not None and seen is not None:  # who sees nothing takes nothing
+            weights = weights.masked_fill(~seen.any(-1, keepdim=True), 0.0)
+        weights = self.dropout(self.weights(weights))
         mixed = weights @ v
         extra = pe.values(weights, q_at, k_at)
         if extra is not None:
@@ -88,7 +93,7 @@ class Attention(nn.Module):
         pe: PositionalEncoding,
         q_at: Places,
         k_at: Places,
-        allowed: Tensor | None,
+        seen: Tensor | None,
     ) -> Tensor:
         scale = 1 / math.sqrt(self.size)
         scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
@@ -97,8 +102,6 @@ class Attention(nn.Module):
             logits = torch.add(logits, scores, alpha=scale)
         if bias is not None:
             logits = logits + bias.to(logits.dtype)
-        seen = pe.visible(q_at, k_at)
-        seen = allowed if seen is None else seen if allowed is None else seen & allowed
         if seen is not None:
             logits = logits.masked_fill(~seen, -math.inf)
         return logits

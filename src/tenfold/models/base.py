@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from tenfold.batch import Batch
-from tenfold.errors import TenfoldError
 from tenfold.models.stack import Stack
 
 
-class Model(nn.Module):
+class Model(nn.Module, ABC):
     name: ClassVar[str]
     layout: ClassVar[str]  # how its batches are arranged
+    stack: Stack  # that writes the answer
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
@@ -27,19 +27,8 @@ class Model(nn.Module):
 
     def check(self, batch: Batch) -> None:
         """Raise one clear error where the batch is beyond what the encodings can represent."""
-        at = batch.sequence.places
         source_at = None if batch.source is None else batch.source.places
-        for name, stack in self.stacks().items():
-            held = at if name != "encoder" or source_at is None else source_at
-            for axis in sorted(stack.axes() - set(held)):
-                raise TenfoldError(
-                    f'an encoding reads the axis "{axis}", which nothing provides; there are '
-                    f"{', '.join(sorted(held))} (add a scheme?)"
-                )
-            stack.check(held, held, source_at)
-
-    def stacks(self) -> dict[str, Stack]:
-        return {n: m for n, m in self.named_children() if isinstance(m, Stack)}
+        self.stack.check(batch.sequence.places, batch.sequence.places, source_at)
 
     @property
     def device(self) -> torch.device:

@@ -43,6 +43,11 @@ class Seq2Seq(Model):
         assert batch.source is not None
         return Memory(self.encoder(batch.source), batch.source.places, batch.source.valid)
 
+    def check(self, batch: Batch) -> None:
+        assert batch.source is not None
+        self.encoder.check(batch.source.places, batch.source.places)
+        super().check(batch)
+
     def forward(self, batch: Batch) -> Tensor:
         return self.head(self.stack(batch.sequence, read=batch.read, memory=self.encode(batch)))
 

@@ -135,15 +135,17 @@ class Stack(nn.Module):
         return self.norm(x)
 
     def check(self, q_at: Places, k_at: Places, source_at: Places | None = None) -> None:
-        """Raise one clear error where a place is beyond what the encodings can represent."""
-        self.encodings[0].check(q_at, k_at)
+        """Raise one clear error where an axis is missing, or a place beyond what an encoding can represent."""
+        pairs = [(self.encodings[0], k_at)]
         if source_at is not None and self.cross_encodings is not None:
-            self.cross_encodings[0].check(q_at, source_at)
-
-    def axes(self) -> frozenset[str]:
-        """The axes that the encodings read."""
-        cross = self.cross_encodings[0].axes if self.cross_encodings else frozenset()
-        return self.encodings[0].axes | cross
+            pairs.append((self.cross_encodings[0], source_at))
+        for encoding, at in pairs:
+            for axis in sorted(encoding.axes - set(at)):
+                raise TenfoldError(
+                    f'encoding "{encoding.name}" reads the axis "{axis}", which nothing provides; '
+                    f"there are {', '.join(sorted(at))} (add a scheme?)"
+                )
+            encoding.check(q_at, at)
 
     def _source(
         self, layer: int, q_at: Places, memory: Memory | None, caches: Caches | None

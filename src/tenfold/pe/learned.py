@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
@@ -22,7 +23,7 @@ class Learned(PositionalEncoding):
     name = "learned"
     shared = True
 
-    def __init__(self, width: int, limit: int = 512, axis: str = "index") -> None:
+    def __init__(self, width: int, limit: PositiveInt = 512, axis: str = "index") -> None:
         super().__init__(axis)
         self.axis, self.limit = axis, limit
         self.table = nn.Parameter(torch.randn(limit, width) * 0.02)

@@ -33,7 +33,8 @@ class Pairwise(PositionalEncoding):
         self, head_size: int, relation: Relation | dict[str, Any] | str = "relative"
     ) -> None:
         if not isinstance(relation, Relation):
-            relation = RELATIONS.build(Spec.model_validate(relation))
+            named = relation if isinstance(relation, str) else {"name": "relative", **relation}
+            relation = RELATIONS.build(Spec.model_validate(named))
         super().__init__(*relation.axes)
         self.relation = relation
         self.table = nn.Parameter(torch.randn(relation.classes, head_size) * 0.02)

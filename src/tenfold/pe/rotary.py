@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from pydantic import PositiveFloat
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
@@ -25,7 +26,11 @@ class Rotary(PositionalEncoding):
     shift_invariant = True
 
     def __init__(
-        self, head_size: int, base: float = 10_000.0, share: float = 1.0, axis: str = "index"
+        self,
+        head_size: int,
+        base: PositiveFloat = 10_000.0,
+        share: float = 1.0,
+        axis: str = "index",
     ) -> None:
         super().__init__(axis)
         self.axis, self.base = axis, base

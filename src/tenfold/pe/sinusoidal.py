@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from pydantic import PositiveFloat
 from torch import Tensor
 
 from tenfold.pe.base import PositionalEncoding
@@ -21,7 +22,7 @@ class Sinusoidal(PositionalEncoding):
     name = "sinusoidal"
     shared = True
 
-    def __init__(self, width: int, base: float = 10_000.0, axis: str = "index") -> None:
+    def __init__(self, width: int, base: PositiveFloat = 10_000.0, axis: str = "index") -> None:
         super().__init__(axis)
         self.axis, self.base, self.width = axis, base, width
 

@@ -13,6 +13,7 @@ import torch
 
 from tenfold import __version__
 from tenfold.lab.cost import matmul_rate
+from tenfold.lab.together import cores
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,6 @@ class Finding:
 
 
 def checkup() -> list[Finding]:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     free = shutil.disk_usage(".").free / 2**30
     torch.set_num_threads(1)
     rate = matmul_rate() / 1e9
@@ -33,7 +33,7 @@ def checkup() -> list[Finding]:
             "python", f"{platform.python_version()}; 3.11 or newer", sys.version_info >= (3, 11)
         ),
         Finding("torch", torch.__version__),
-        Finding("cores", f"{cores}; a sweep runs one single-threaded process on each"),
+        Finding("cores", f"{cores()}; a sweep runs one single-threaded process on each"),
         Finding("memory", _memory()),
         Finding("disk", f"{free:.1f} GiB free here; 1 is enough for a start", free > 1),
         Finding("folder", f"{Path.cwd()} can be written to", os.access(".", os.W_OK)),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tenfold.errors import TenfoldError
 from tenfold.lab.run import Run
 
 COLUMNS = (
@@ -38,37 +39,62 @@ class Curve:
     trained: int  # the longest training length
 
 
+def groups(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Runs that differ in their seed alone, by a name of their own.
+
+    Where two groups have a recipe's name in common, what differs is part of the name.
+    """
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.recipe.replace(seed=0).fingerprint, []).append(run)
+    named: dict[str, list[Run]] = {}
+    for group in found.values():
+        seeds = [run.recipe.seed for run in group]
+        if len(set(seeds)) < len(seeds):
+            raise TenfoldError(f"{group[0].recipe.name} with seed {seeds[-1]} is there twice")
+        first = group[0].recipe
+        name = first.name
+        if name in named:
+            told = first.replace(seed=0).difference(named[name][0].recipe.replace(seed=0))
+            name = f"{name} ({told})"
+        if name in named:
+            name = f"{name} ({first.fingerprint})"
+        named[name] = group
+    return named
+
+
 def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Every measurement of every run with its provenance, one flat row each."""
     found = []
-    for run in runs:
-        result, recipe = run.result(), run.recipe
-        known = {
-            "recipe": recipe.name,
-            "pe": recipe.pe.name,
-            "label": recipe.label,
-            "seed": recipe.seed,
-            "steps": result["steps"],
-            "fingerprint": result["fingerprint"],
-            "commit": result["environment"]["commit"],
-            "date": result["environment"]["date"],
-        }
-        found += [{**known, **row} for row in result["rows"]]
+    for name, group in groups(runs).items():
+        for run in group:
+            result, recipe = run.result(), run.recipe
+            known = {
+                "recipe": name,
+                "pe": recipe.pe.name,
+                "label": recipe.label,
+                "seed": recipe.seed,
+                "steps": result["steps"],
+                "fingerprint": result["fingerprint"],
+                "commit": result["environment"]["commit"],
+                "date": result["environment"]["date"],
+            }
+            found += [{**known, **row} for row in result["rows"]]
     return found
 
 
 def curves(
     runs: Sequence[Run], slice: str = "uniform", metric: str = "exact", checkpoint: str = "best"
 ) -> list[Curve]:
-    """One curve a recipe, over its seeds."""
-    trained = {run.recipe.name: run.recipe.data.length for run in runs}
-    groups: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    """One curve a group of runs, over its seeds."""
+    trained = {name: group[0].recipe.data.length for name, group in groups(runs).items()}
+    found: dict[str, dict[int, list[dict[str, Any]]]] = {}
     for row in rows(runs):
         if (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint):
-            groups.setdefault(row["recipe"], {}).setdefault(row["length"], []).append(row)
+            found.setdefault(row["recipe"], {}).setdefault(row["length"], []).append(row)
     return [
         Curve(name, tuple(_point(length, group[length]) for length in sorted(group)), trained[name])
-        for name, group in groups.items()
+        for name, group in found.items()
     ]
 
 

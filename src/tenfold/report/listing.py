@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,9 @@ def _recipes() -> Listing:
     return [(name, recipes.recipe(name).about) for name in recipes.names()]
 
 
-def _runs(folders: Iterable[Path] | None = None) -> Listing:
+def _runs() -> Listing:
     found = []
-    for path in sorted(Path("runs").glob("*/recipe.yaml")) if folders is None else folders:
+    for path in sorted(Path("runs").glob("*/recipe.yaml")):
         try:
             run = Run.open(path.parent)
             state = "finished" if run.finished else f"step {run.progress()['step']}"

@@ -35,7 +35,6 @@ def write_report(
     runs: Sequence[Run], out: Path, title: str = "Accuracy against length", examples: int = 10
 ) -> dict[str, Path]:
     """Write the page, its figure (PNG and SVG), the rows (CSV) and the table (Markdown); say where they are."""
-    names = {run.recipe.name for run in runs}
     found = collect.curves(runs)
     if not found:
         raise TenfoldError("the runs have no results on the slice uniform; nothing to draw")
@@ -46,14 +45,13 @@ def write_report(
         written |= {"rows": out / "results.csv", "table": out / "results.md"}
         written["rows"].write_text(collect.as_csv(runs))
         written["table"].write_text(_markdown(runs, title))
-        first_of = {name: next(r for r in runs if r.recipe.name == name) for name in sorted(names)}
-        written["page"].write_text(_page(runs, list(first_of.values()), title, svg, examples))
+        written["page"].write_text(_page(runs, title, svg, examples))
     except OSError as error:
         raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
     return written
 
 
-def _page(runs: Sequence[Run], shown: Sequence[Run], title: str, svg: Path, examples: int) -> str:
+def _page(runs: Sequence[Run], title: str, svg: Path, examples: int) -> str:
     drawing = svg.read_text()
     drawing = drawing[drawing.index("<svg") :]
     seeds = len({run.recipe.seed for run in runs})
@@ -64,15 +62,16 @@ def _page(runs: Sequence[Run], shown: Sequence[Run], title: str, svg: Path, exam
         "Best checkpoint, chosen on separate problems; the final one stands beside it below.</p>",
         f"<figure>{drawing}<figcaption>Line: median over seeds. Band: {band}.</figcaption></figure>",
         "<h2>By length</h2>",
-        f'<p class="soft">% exactly right on the slice uniform: median ({band}).</p>',
+        f'<p class="soft">% exactly right on the slice uniform, {runs[0].recipe.eval.n} problems '
+        f"a length and seed: median ({band}).</p>",
         _by_length(runs),
     ]
     if len(collect.slices(runs)) > 1:
         parts += ["<h2>Hard slices</h2>"]
         parts += ['<p class="soft">% exactly right, median over seeds, best checkpoint.</p>']
-        parts += [_by_slice([r for r in runs if r.recipe.name == s.recipe.name]) for s in shown]
+        parts += [_by_slice(name, group) for name, group in collect.groups(runs).items()]
     parts.append("<h2>Worked examples</h2>")
-    parts += [_examples(run, examples) for run in shown]
+    parts += [_examples(name, group[0], examples) for name, group in collect.groups(runs).items()]
     parts.append("<h2>Where the numbers come from</h2>")
     parts += [_provenance(run) for run in runs]
     body = "\n".join(parts)
@@ -93,15 +92,15 @@ def _by_length(runs: Sequence[Run]) -> str:
     return _table(columns)
 
 
-def _by_slice(runs: Sequence[Run]) -> str:
-    """One recipe: a row a length, a column a slice."""
+def _by_slice(title: str, runs: Sequence[Run]) -> str:
+    """One group of runs: a row a length, a column a slice."""
     columns = {
         name: {
             p.length: f"{100 * p.median:.1f}" for c in collect.curves(runs, name) for p in c.points
         }
         for name in collect.slices(runs)
     }
-    return f"<p><b>{escape(runs[0].recipe.name)}</b></p>{_table(columns)}"
+    return f"<p><b>{escape(title)}</b></p>{_table(columns)}"
 
 
 def _table(columns: dict[str, dict[int, str]]) -> str:
@@ -116,9 +115,10 @@ def _table(columns: dict[str, dict[int, str]]) -> str:
     return f'<div class="wide"><table><tr><th>digits</th>{head}</tr>{rows}</table></div>'
 
 
-def _examples(run: Run, count: int) -> str:
+def _examples(title: str, run: Run, count: int) -> str:
     """Some problems at the training length, the others beyond it."""
-    lengths = [point for point in run.recipe.eval.lengths if point >= run.recipe.data.length]
+    lengths = [n for n in run.recipe.eval.lengths if n >= run.recipe.data.length]
+    lengths = lengths or list(run.recipe.eval.lengths)
     lengths = lengths[:: max(1, len(lengths) // 5)][:5]
     each = -(-count // len(lengths))
     answers = [a for length in lengths for a in run.examples(length, each)][:count]
@@ -128,7 +128,7 @@ def _examples(run: Run, count: int) -> str:
         for a in answers
     )
     return (
-        f"<p><b>{escape(run.recipe.name)}</b>, seed {run.recipe.seed}</p>"
+        f"<p><b>{escape(title)}</b>, seed {run.recipe.seed}</p>"
         '<div class="wide"><table><tr><th>question</th><th>model</th><th>truth</th></tr>'
         f"{rows}</table></div>"
     )

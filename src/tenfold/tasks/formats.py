@@ -54,10 +54,11 @@ class Format(ABC):
     def read(self, tokens: Ints, vocabulary: Vocabulary) -> str:
         """The answer as a person writes it, from one row of answer tokens: `7 5 3 ;` -> `357`.
 
-        What a model writes need not be a number: anything that is not a digit stays visible.
+        What a model writes need not be a number: anything that is not a digit stays visible. Where the
+        format pads to a width, leading zeros are padding.
         """
-        text = vocabulary.text(tokens)
-        return text.split(vocabulary.symbols[vocabulary.end])[0][::-1]
+        text = vocabulary.text(tokens).split(vocabulary.symbols[vocabulary.end])[0][::-1]
+        return text if self.longest() is None else text.lstrip("0") or text[-1:]
 
     def longest(self) -> int | None:
         """The longest operand that fits, if there is a limit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenfold.errors import TenfoldError
 from tenfold.registry import Registry
 
 
@@ -14,6 +15,8 @@ def longest(rng: np.random.Generator, length: int) -> int:
 
 def bucketed(rng: np.random.Generator, length: int, *, shortest: int = 1) -> int:
     """One length a batch, uniform over shortest..length: rows are alike, so little is padding."""
+    if not 1 <= shortest <= length:
+        raise TenfoldError(f"the shortest length is {shortest}; 1 to {length} would be right")
     return int(rng.integers(shortest, length + 1))
 
 

@@ -53,7 +53,7 @@ class Progress:
 
     step: int = 0
     seconds: float = 0.0
-    best_score: float = float("-inf")
+    best_score: float | None = None
     best_step: int | None = None
     metrics_bytes: int = 0
     reason: str | None = None  # why it ended, when it has
@@ -73,13 +73,14 @@ def train(job: Job) -> Progress:
     optimizer = make_optimizer(model, options)
     checkpoints = Checkpoints(job.folder / "checkpoints")
     progress = _resume(job, checkpoints.latest(), optimizer)
-    generator = torch.Generator(options.device)
-    hand_generator(model, generator)
+    drawing, dropping = torch.Generator(), torch.Generator(options.device)  # places; dropout
+    hand_generator(model, dropping)
     with _signals() as asked, _Log(job.folder / "metrics.jsonl", progress) as log:
         started = time.monotonic() - progress.seconds
         while progress.step < options.steps and progress.reason is None:
-            generator.manual_seed(stream(job.seed, progress.step))
-            loss, norm = _step(job, optimizer, progress.step, generator)
+            drawing.manual_seed(stream(job.seed, 2 * progress.step))
+            dropping.manual_seed(stream(job.seed, 2 * progress.step + 1))
+            loss, norm = _step(job, optimizer, progress.step, drawing)
             progress.step += 1
             progress.seconds = time.monotonic() - started
             if options.average:
@@ -160,7 +161,9 @@ def _examine(job: Job, progress: Progress) -> Metrics:
         model.load_state_dict(progress.average)
     model.eval()
     score, details = job.evaluate(model)
-    if score >= progress.best_score:  # of equals, the one trained longer
+    if (
+        progress.best_score is None or score >= progress.best_score
+    ):  # of equals, the one trained longer
         progress.best_score, progress.best_step = score, progress.step
         progress.best = {k: v.detach().clone() for k, v in model.state_dict().items()}
     model.train()
