@@ -1,4 +1,4 @@
-"""Run every command and every Python example of a Markdown file, in order, from a copy of the tree.
+"""Run every command and every Python example of Markdown files, in order, in a copy of the tree.
 
 Blocks fenced as `sh` and `python` are run; a block fenced as `text` or `console` is only read.
 """
@@ -18,10 +18,10 @@ DONE_ALREADY = {"make test"}  # CI has just run it
 
 
 def main() -> None:
-    page = ROOT / sys.argv[1]
-    blocks = BLOCK.findall(page.read_text())
+    pages = [ROOT / name for name in sys.argv[1:]]
+    blocks = [(page, *block) for page in pages for block in BLOCK.findall(page.read_text())]
     if not blocks:
-        raise SystemExit(f"{page.name} has no commands to run")
+        raise SystemExit("there are no commands to run")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "tree"
         kept_out = shutil.ignore_patterns(".git", ".venv*", "runs", "demo", "__pycache__")
@@ -29,23 +29,29 @@ def main() -> None:
         (place / ".venv").symlink_to(ROOT / ".venv")
         bin_first = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": bin_first, "PYTHONWARNINGS": "error"}
-        for kind, text in blocks:
+        for page, kind, text in blocks:
             for command in [text] if kind == "python" else commands(text):
-                began = time.monotonic()
-                words = ["python", "-c", command] if kind == "python" else ["bash", "-ec", command]
-                done = subprocess.run(
-                    words, cwd=place, env=environment, capture_output=True, text=True, check=False
-                )
-                first = command.strip().splitlines()[0]
-                print(f"{time.monotonic() - began:6.1f} s  {first}", flush=True)
-                if done.returncode:
-                    print(done.stdout[-2000:], done.stderr[-2000:], sep="\n")
-                    raise SystemExit(f"{page.name}: `{first}` exited with {done.returncode}")
+                run(page, kind, command, place, environment)
+
+
+def run(page: Path, kind: str, command: str, place: Path, environment: dict[str, str]) -> None:
+    began = time.monotonic()
+    words = ["python", "-c", command] if kind == "python" else ["bash", "-ec", command]
+    done = subprocess.run(
+        words, cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
+    first = command.strip().splitlines()[0]
+    print(f"{time.monotonic() - began:6.1f} s  {page.name}: {first}", flush=True)
+    if done.returncode:
+        print(done.stdout[-2000:], done.stderr[-2000:], sep="\n")
+        raise SystemExit(f"{page.name}: `{first}` exited with {done.returncode}")
 
 
 def commands(text: str) -> list[str]:
     lines = [re.sub(r"\s+#.*", "", line).strip() for line in text.splitlines()]
-    return [line for line in lines if line and not line.startswith("#") and line not in DONE_ALREADY]
+    return [
+        line for line in lines if line and not line.startswith("#") and line not in DONE_ALREADY
+    ]
 
 
 if __name__ == "__main__":
