@@ -25,6 +25,7 @@ from tenfold.errors import Diverged, Stopped, TenfoldError
 from tenfold.models.base import Model
 from tenfold.models.dropout import hand_generator
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
+from tenfold.training.memory import keep_memory
 from tenfold.training.optim import learning_rate, make_optimizer
 from tenfold.training.options import Training
 
@@ -69,6 +70,7 @@ def train(job: Job) -> Progress:
     """Train until `options.steps` or a reason to stop; resume where the folder's last checkpoint is."""
     options, model = job.options, job.model
     torch.set_num_threads(options.threads)
+    keep_memory()
     model.to(options.device).train()
     optimizer = make_optimizer(model, options)
     checkpoints = Checkpoints(job.folder / "checkpoints")
