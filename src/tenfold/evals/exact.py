@@ -15,9 +15,9 @@ from torch import Tensor
 
 from tenfold.batch import IGNORED, Batch, Batcher
 from tenfold.errors import TenfoldError, unknown
-from tenfold.evals.slices import SLICES, Sampler
+from tenfold.evals.slices import SLICES
 from tenfold.evals.statistics import wilson
-from tenfold.tasks.base import Examples, check_length
+from tenfold.tasks.base import Examples, Sampler, check_length
 
 MEMORY = 2**29  # bytes that one batch of an evaluation may take
 

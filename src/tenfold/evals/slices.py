@@ -10,10 +10,9 @@ import functools
 from collections.abc import Callable
 
 from tenfold.tasks import samplers
-from tenfold.tasks.base import Task
+from tenfold.tasks.base import Sampler, Task
 from tenfold.tasks.formats import Format
 
-Sampler = Callable[..., samplers.Drawn]
 Slice = Callable[[int, Task, Format], dict[str, Sampler]]
 
 

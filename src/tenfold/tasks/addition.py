@@ -7,7 +7,6 @@ that decides (the carry-lookahead of hardware adders), so a million digits cost 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from tenfold.tasks.base import (
     Examples,
     Ints,
     Task,
-    check_length,
     digits_of,
     significant,
 )
@@ -38,6 +36,7 @@ class Addition(Task):
 
     name = "addition"
     operator = "+"
+    usual_sampler = staticmethod(numbers)
 
     def __init__(self, terms: int = 2, base: int = 10) -> None:
         if terms < 2:
@@ -47,17 +46,6 @@ class Addition(Task):
         self.terms, self.base = terms, base
         # terms * (base^W - 1) needs this many digits beyond W, whatever W is
         self.room = next(r for r in range(1, 64) if base**r >= terms)
-
-    def sample(
-        self,
-        n: int,
-        length: int,
-        rng: np.random.Generator,
-        sampler: Callable[..., tuple[Digits, Ints]] | None = None,
-    ) -> Examples:
-        check_length(length)
-        draw = sampler or numbers
-        return self.solve(*draw(rng, n, length, self.terms, self.base))
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         n, _, width = operands.shape

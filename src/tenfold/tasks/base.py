@@ -22,6 +22,8 @@ from tenfold.errors import TenfoldError
 Digits = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 
+Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), see samplers.py
+
 DIGITS = "0123456789abcdef"
 
 
@@ -92,6 +94,7 @@ class Task(ABC):
     base: int
     operator: str
     terms: int  # operands
+    usual_sampler: Sampler
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -101,15 +104,13 @@ class Task(ABC):
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         """The examples with these operands (N, M, W) and their true answers."""
 
-    @abstractmethod
     def sample(
-        self,
-        n: int,
-        length: int,
-        rng: np.random.Generator,
-        sampler: Callable[..., tuple[Digits, Ints]] | None = None,
+        self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
     ) -> Examples:
         """`n` examples with operands of up to `length` digits; same generator state, same examples."""
+        check_length(length)
+        draw = sampler or self.usual_sampler
+        return self.solve(*draw(rng, n, length, self.terms, self.base))
 
     @abstractmethod
     def parse(self, text: str) -> Examples:
