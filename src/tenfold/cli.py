@@ -164,7 +164,8 @@ def ask(
         console.print("right", style="green")
     else:
         marks = "".join("^" if wrong else " " for wrong in answer.wrong_digits())
-        console.print((" " * (len(answer.question) + 3) + marks).rstrip(), style="red")
+        if marks:
+            console.print((" " * (len(answer.question) + 3) + marks).rstrip(), style="red")
         console.print(f"wrong: the truth is {answer.truth}")
     return None
 

@@ -84,7 +84,12 @@ def test_fingerprint(recipe):
     assert len(others | {recipe.fingerprint}) == 5
 
 
-def test_the_fingerprint_is_of_what_differs_from_the_defaults(monkeypatch):
+def test_one_scheme_needs_no_list():
+    assert Recipe(schemes="cyclic") == Recipe(schemes=["cyclic"])
+    assert Recipe(schemes={"name": "cyclic", "period": 5}).schemes[0].options == {"period": 5}
+
+
+def test_the_fingerprint_is_of_what_differs_from_the_defaults():
     """A key that a later version adds with a default leaves the names of earlier runs as they were."""
     recipe = Recipe(pe="alibi")
     plain = recipe.fingerprint

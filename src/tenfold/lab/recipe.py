@@ -112,6 +112,11 @@ class Recipe(Strict):
             _refuse_unknown(cls, values, "")
         return values
 
+    @pydantic.field_validator("schemes", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str | dict) else value
+
     def replace(self, **changes: Any) -> Recipe:
         """The recipe with changes; a mapping changes only the keys it has, a component is replaced whole."""
         return Recipe.of(merge(self.as_json(), changes))
