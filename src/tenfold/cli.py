@@ -15,8 +15,6 @@ from tenfold import __version__
 from tenfold.errors import TenfoldError, unknown
 
 if TYPE_CHECKING:
-    from tenfold.lab.cost import Cost
-    from tenfold.lab.recipe import Recipe
     from tenfold.lab.run import Run
 
 app = App(
@@ -67,6 +65,7 @@ def train(
     from tenfold.lab.recipes import recipe as find
     from tenfold.lab.run import train as run_training
     from tenfold.report.progress import Watch
+    from tenfold.report.terminal import print_cost, print_result
 
     changes = nested(overrides)
     if seed is not None:
@@ -78,12 +77,16 @@ def train(
     if dry_run:
         from tenfold.lab.cost import cost
 
-        return _print_cost(chosen, cost(build(chosen)), json_)
+        told = cost(build(chosen))
+        if json_:
+            recipe_json = chosen.as_json()
+            return _print_json({"recipe": recipe_json, "run": chosen.run_name, **told.as_json()})
+        return print_cost(chosen, told)
     with Watch([chosen.name], [chosen.train.steps]) as watch:
         run = run_training(chosen, out, fresh=fresh, tell=lambda line: watch(0, line))
     if json_:
         return _print_json({"folder": str(run.folder), **run.result()})
-    _print_result(run)
+    print_result(run)
     example = run.examples(chosen.data.length, 1)[0].question
     print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {example}")
     return None
@@ -111,6 +114,7 @@ def eval(
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
     """
     from tenfold.report.progress import Watch
+    from tenfold.report.terminal import print_rows
 
     if n is not None and n < 1:
         raise TenfoldError(f"--n is {n}; at least 1 problem is needed")
@@ -130,7 +134,7 @@ def eval(
             "checkpoint": checkpoint,
         }
         return _print_json([{**known, **row.as_json()} for row in rows])
-    _print_rows([row.as_json() for row in rows])
+    print_rows([row.as_json() for row in rows])
     return None
 
 
@@ -241,6 +245,8 @@ def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = 
 
     `tenfold show runs/my-run`
     """
+    from tenfold.report.terminal import print_result
+
     opened = _open(run)
     state = opened.progress()
     result = opened.result() if opened.finished else None
@@ -251,7 +257,7 @@ def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = 
     steps = f"{state['step']} of {opened.recipe.train.steps} steps"
     print(f"{'finished' if opened.finished else 'not finished'}: {steps}")
     if opened.finished:
-        _print_result(opened)
+        print_result(opened)
     return None
 
 
@@ -318,68 +324,6 @@ def _print_written(written: dict[str, Path], as_json: bool) -> None:
     for what, path in written.items():
         print(f"{what + ':':8}{path}")
     return None
-
-
-def _print_result(run: Run) -> None:
-    result = run.result()
-    print(
-        f"{result['parameters']:,} parameters, {result['steps']:,} steps in "
-        f"{result['train_seconds']:.0f} s{', ' + result['reason'] if result['reason'] else ''}; "
-        f"seed {result['seed']}; best checkpoint at step {result['best_step']}"
-    )
-    _print_rows([row for row in result["rows"] if row["checkpoint"] == "best"])
-
-
-def _print_rows(rows: list[dict[str, Any]]) -> None:
-    """Exact match, a row a length, a column a slice; below, per digit on the first slice."""
-    from rich.console import Console
-    from rich.table import Table
-
-    longest_first = sorted(rows, key=lambda row: -row["length"])  # has all slices, in their order
-    slices = list(dict.fromkeys(row["slice"] for row in longest_first))
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    fits = max(1, (console.width - 12) // 19)  # columns of a table; the rest goes below
-    cells = {(row["length"], row["slice"], row["metric"]): row for row in rows}
-    n = max(row["n"] for row in rows)
-    for start in range(0, len(slices), fits):
-        shown = slices[start : start + fits]
-        title = f"% exactly right (95% interval), n = {n}" if start == 0 else None
-        table = Table("digits", *shown, *(["per digit"] if start == 0 else []), title=title)
-        for length in dict.fromkeys(row["length"] for row in rows):
-            line = [_share(cells.get((length, name, "exact"))) for name in shown]
-            if start == 0:
-                line.append(_share(cells.get((length, shown[0], "digit"))))
-            table.add_row(str(length), *line)
-        console.print(table)
-
-
-def _share(row: dict[str, Any] | None) -> str:
-    """`97.4 (96.2-98.2)`, without the interval where there is none."""
-    if row is None:
-        return ""
-    if row["low"] is None:
-        return f"{100 * row['value']:.1f}"
-    return f"{100 * row['value']:.1f} ({100 * row['low']:.1f}-{100 * row['high']:.1f})"
-
-
-def _print_cost(recipe: Recipe, cost: Cost, as_json: bool) -> None:
-    if as_json:
-        return _print_json({"recipe": recipe.as_json(), "run": recipe.run_name, **cost.as_json()})
-    how = "a few steps timed here" if cost.measured else "from this machine's matrix-multiply rate"
-    print(recipe.as_yaml())
-    print(f"run         {recipe.run_name}")
-    print(f"parameters  {cost.parameters:,}")
-    print(f"FLOPs       {cost.flops_per_step:,} a step")
-    print(f"memory      {cost.memory_bytes / 2**20:,.0f} MiB for weights and optimizer")
-    print(f"time        {_span(cost.seconds)} for {recipe.train.steps:,} steps ({how})")
-    return None
-
-
-def _span(seconds: float) -> str:
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"about {seconds / size:.1f} {unit}"
-    return f"about {seconds:.0f} seconds"
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
