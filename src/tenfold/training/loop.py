@@ -100,7 +100,7 @@ def train(job: Job) -> Progress:
             if job.tell is not None:
                 job.tell(line)
             if last or asked or progress.step % options.checkpoint_every == 0:
-                log.flush(progress)
+                log.mark(progress)
                 _save(job, checkpoints, optimizer, progress)
             if asked and not last:
                 name = signal.Signals(asked[0]).name
@@ -254,7 +254,8 @@ class _Log:
                 f"cannot write {self.file.name}: {error.strerror or error}; the last checkpoint stands"
             ) from None
 
-    def flush(self, progress: Progress) -> None:
+    def mark(self, progress: Progress) -> None:
+        """Remember how much of the file the checkpoint has seen."""
         progress.metrics_bytes = self.file.tell()
 
     def __enter__(self) -> _Log:
