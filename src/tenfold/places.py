@@ -40,9 +40,13 @@ class Places:
     def __iter__(self) -> Iterator[str]:
         return iter(self._axes)
 
-    def __len__(self) -> int:
-        """How many tokens have places."""
+    @property
+    def count(self) -> int:
+        """How many tokens have places; unlike `len`, it may stay a symbol under `torch.export`."""
         return next(iter(self._axes.values())).shape[-1]
+
+    def __len__(self) -> int:
+        return self.count
 
     def add(self, **axes: Tensor) -> Places:
         return Places(**{**self._axes, **axes})
@@ -51,7 +55,7 @@ class Places:
         return Places(**{name: axis[:, start:stop] for name, axis in self._axes.items()})
 
     def last(self, count: int) -> Places:
-        return self.slice(len(self) - count, len(self))
+        return self.slice(self.count - count, self.count)
 
     def to(self, device: torch.device | str) -> Places:
         return Places(**{name: axis.to(device) for name, axis in self._axes.items()})

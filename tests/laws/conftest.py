@@ -1,28 +1,49 @@
 """Everything that the registries find, small and with enough room for the longest test."""
 
+import functools
+
 import pytest
 
 from tenfold.batch import LAYOUTS
 from tenfold.models import MODELS
-from tenfold.pe import ENCODINGS
+from tenfold.pe import ENCODINGS, SIZES
 from tenfold.places import SCHEMES
+from tenfold.registry import Spec
 from tenfold.tasks import TASKS
 
-ROOM = {
-    "learned": {"limit": 400},
-    "pairwise": {"relation": {"name": "relative", "reach": 400}},
-}
+ROOM = 400  # places, enough for the longest input of any law
 
 
-@pytest.fixture(params=ENCODINGS.names())
-def encoding(request):
-    """The options of one encoding, with room for every test's input."""
-    return {"name": request.param, **ROOM.get(request.param, {})}
+def examples(room):
+    """Every encoding with the options it names as worth trying: `t5`, `t5-1`, ..."""
+    for name in ENCODINGS.names():
+        for number, options in enumerate(ENCODINGS[name].examples(room)):
+            yield f"{name}-{number}" if number else name, {"name": name, **options}
 
 
-@pytest.fixture(params=MODELS.names())
-def model_name(request):
-    return request.param
+@functools.cache
+def layouts_of(identity):
+    factory = ENCODINGS.factory(Spec.model_validate(dict(examples(ROOM))[identity]), SIZES)
+    return factory(width=16, heads=2, head_size=8).layouts
+
+
+def pytest_generate_tests(metafunc):
+    """Encodings, models, or each encoding with each model that it declares (where `refused`: that it does not)."""
+    asked, found = set(metafunc.fixturenames), dict(examples(ROOM))
+    models = getattr(metafunc.function, "models", MODELS.names())
+    refused = getattr(metafunc.function, "refused", False)
+    if {"model_name", "encoding"} <= asked:
+        pairs = {
+            f"{model}-{identity}": (model, encoding)
+            for model in models
+            for identity, encoding in found.items()
+            if (MODELS[model].layout in layouts_of(identity)) is not refused
+        }
+        metafunc.parametrize(("model_name", "encoding"), pairs.values(), ids=pairs)
+    elif "model_name" in asked:
+        metafunc.parametrize("model_name", models)
+    elif "encoding" in asked:
+        metafunc.parametrize("encoding", found.values(), ids=found)
 
 
 @pytest.fixture(params=SCHEMES.names())

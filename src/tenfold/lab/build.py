@@ -16,15 +16,13 @@ from tenfold.evals.exact import Examiner
 from tenfold.evals.slices import SLICES
 from tenfold.lab.recipe import Recipe
 from tenfold.models import MODELS, Model, Shape
-from tenfold.pe import ENCODINGS
+from tenfold.pe import ENCODINGS, SIZES
 from tenfold.places import SCHEMES
 from tenfold.registry import Spec
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS
 from tenfold.tasks.samplers import exact
 from tenfold.training.lengths import LENGTHS
 from tenfold.training.loop import stream
-
-SIZES = ("width", "heads", "head_size")  # what a model tells its encodings
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,11 @@ class Cache:
 class Attention(nn.Module):
     """Queries from `x`, keys and values from `memory` (for self-attention, the same sequence)."""
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self, width: int, heads: int, dropout: float = 0.0, *, crossing: bool = False
+    ) -> None:
         super().__init__()
-        self.heads, self.size = heads, width // heads
+        self.heads, self.size, self.crossing = heads, width // heads, crossing
         self.query = nn.Linear(width, width)
         self.key_value = nn.Linear(width, 2 * width)
         self.out = nn.Linear(width, width)
@@ -73,7 +75,7 @@ class Attention(nn.Module):
             q, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
             if cache is not None:
                 k, v = cache.extend(k, v)
-        window = pe.visible(q_at, k_at)
+        window = self._window(pe, q_at, k_at)
         seen = allowed if window is None else window if allowed is None else window & allowed
         logits = self.logits(self._logits(q, k, pe, q_at, k_at, seen))
         weights = softmax(logits)  # (B, H, T, S)
@@ -85,6 +87,15 @@ class Attention(nn.Module):
         if extra is not None:
             mixed = mixed + extra
         return self.out(mixed.transpose(1, 2).reshape(b, t, width))
+
+    def _window(self, pe: PositionalEncoding, q_at: Places, k_at: Places) -> Tensor | None:
+        """What the encoding lets be seen; a token always sees itself, whatever place it has."""
+        window = pe.visible(q_at, k_at)
+        if window is None or self.crossing:
+            return window
+        t, s = window.shape[-2:]
+        here = torch.arange(s - t, s, device=window.device)[:, None]
+        return window | (torch.arange(s, device=window.device) == here)
 
     def _logits(
         self,

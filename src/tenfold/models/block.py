@@ -41,7 +41,7 @@ class Block(nn.Module):
         self.pre = norm == "pre"
         self.attention = Attention(width, heads, dropout)
         self.attention_norm = nn.LayerNorm(width)
-        self.cross = Attention(width, heads, dropout) if cross else None
+        self.cross = Attention(width, heads, dropout, crossing=True) if cross else None
         self.cross_norm = nn.LayerNorm(width) if cross else None
         self.expand = nn.Linear(width, feedforward)
         self.contract = nn.Linear(feedforward, width)

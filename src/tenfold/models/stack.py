@@ -13,7 +13,7 @@ from tenfold.errors import TenfoldError
 from tenfold.models.attention import Cache
 from tenfold.models.block import Block, Norm, Seen
 from tenfold.models.dropout import Dropout
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import Attends, PositionalEncoding
 from tenfold.pe.nope import NoPE
 from tenfold.places import Places
 
@@ -53,19 +53,19 @@ class Caches:
 class Encodings(nn.Module):
     """One encoding a layer, or a single one that all layers share."""
 
-    def __init__(self, make: EncodingFactory, shape: Shape, *, crossing: bool = False) -> None:
+    def __init__(self, make: EncodingFactory, shape: Shape, kind: Attends) -> None:
         super().__init__()
-        sizes = {
-            "width": shape.width,
-            "heads": shape.heads,
-            "head_size": shape.width // shape.heads,
-        }
-        first = make(**sizes)
-        of_use = first.attends if crossing else first.embeds or shape.layers > 0
-        if not of_use:  # it would hold weights that nothing reads
-            first = NoPE()
-        more = 0 if first.shared else shape.layers - 1
-        self.each = nn.ModuleList([first, *(make(**sizes) for _ in range(more))])
+
+        def made(embeds: bool) -> PositionalEncoding:
+            pe = make(width=shape.width, heads=shape.heads, head_size=shape.width // shape.heads)
+            pe.check_kind(kind)
+            return pe.part(embeds=embeds, attends=shape.layers > 0) or NoPE()
+
+        first = made(embeds=kind is not Attends.CROSS)
+        later = [made(embeds=False) for _ in range(0 if first.shared else shape.layers - 1)]
+        for pe in later:
+            pe.borrow(first)
+        self.each = nn.ModuleList([first, *later])
 
     def __getitem__(self, layer: int) -> PositionalEncoding:
         encoding = self.each[min(layer, len(self.each) - 1)]
@@ -91,8 +91,8 @@ class Stack(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, shape.width)
         nn.init.normal_(self.embedding.weight, std=0.02)
-        self.encodings = Encodings(pe, shape)
-        self.cross_encodings = Encodings(cross, shape, crossing=True) if cross else None
+        self.encodings = Encodings(pe, shape, Attends.CAUSAL if causal else Attends.TWO_WAY)
+        self.cross_encodings = Encodings(cross, shape, Attends.CROSS) if cross else None
         feedforward = shape.feedforward or 4 * shape.width
         self.blocks = nn.ModuleList(
             Block(shape.width, shape.heads, feedforward, shape.dropout, shape.norm, bool(cross))
@@ -119,7 +119,7 @@ class Stack(nn.Module):
             self.check(tokens.places, k_at, memory.places if memory is not None else None)
         x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
         x = self.dropout(x)
-        allowed = visibility(count, len(k_at), k_valid, self.causal, x.device)
+        allowed = visibility(count, k_at.count, k_valid, self.causal, x.device)
         last = len(self.blocks) - 1
         for layer, block in enumerate(self.blocks):
             wanted = (read or count) if layer == last else count

@@ -5,11 +5,33 @@ Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import enum
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from tenfold.errors import TenfoldError
+from tenfold.pe.series import Series
 from tenfold.places import Places
+from tenfold.registry import Registry
+
+
+class Attends(enum.StrEnum):
+    """The three kinds of attention."""
+
+    TWO_WAY = "two-way"  # an encoder's: keys before and after the query
+    CAUSAL = "causal"  # a decoder's: the query itself and keys before it
+    CROSS = "cross"  # a decoder's to an encoded source
+
+
+LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
+    "in_place": {Attends.TWO_WAY},
+    "causal": {Attends.CAUSAL},
+    "seq2seq": {Attends.TWO_WAY, Attends.CAUSAL, Attends.CROSS},
+}
+
+
+WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
 
 
 class PositionalEncoding(nn.Module):
@@ -21,26 +43,70 @@ class PositionalEncoding(nn.Module):
     """
 
     name: ClassVar[str]
-    shared: ClassVar[bool] = False
-    shift_invariant: ClassVar[bool] = False  # moving every place by the same amount changes nothing
+    known_as: ClassVar[tuple[str, ...]] = ()  # in the papers
+    kinds: frozenset[Attends] = frozenset(Attends)  # of attention that it is made for
+    shared: bool = False
+    shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
+    not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
+    limit: int | None = None  # the first place, or difference of places, that it cannot represent
 
     def __init__(self, *axes: str) -> None:
         super().__init__()
         self.axes: frozenset[str] = frozenset(axes)  # what it reads
 
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        """Options worth trying, with room for this many places; the laws are checked on each."""
+        return [{}]
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        """The axes that it reads, but only by differences."""
+        return self.axes if self.shift_invariant else frozenset()
+
+    @property
+    def layouts(self) -> frozenset[str]:
+        """Where it can serve as a model's only encoding."""
+        return frozenset(layout for layout, kinds in LAYOUTS.items() if kinds <= self.kinds)
+
+    @property
+    def ways(self) -> frozenset[str]:
+        """How places enter: those of the methods in WAYS that do something."""
+        return frozenset(
+            way for way in WAYS if getattr(type(self), way) is not getattr(PositionalEncoding, way)
+        )
+
     @property
     def embeds(self) -> bool:
         """Whether places enter at the input."""
-        return type(self).embed is not PositionalEncoding.embed
+        return "embed" in self.ways
 
     @property
     def attends(self) -> bool:
         """Whether places enter attention; what only embeds has no part in cross-attention."""
-        ways = ("rotate", "scores", "bias", "visible", "values")
-        return any(getattr(type(self), way) is not getattr(PositionalEncoding, way) for way in ways)
+        return bool(self.ways - {"embed"})
+
+    def part(self, *, embeds: bool, attends: bool) -> PositionalEncoding | None:
+        """What of it is of use where only these ways in exist; the rest would be weights that nothing reads."""
+        return self if (self.embeds and embeds) or (self.attends and attends) else None
+
+    def borrow(self, first: PositionalEncoding) -> None:
+        """In a later layer: take over what this layer shares with the first."""
+
+    def series(self) -> Series | None:
+        """The weight it puts on each distance, where that is a function of distance alone."""
+        return None
 
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""
+
+    def check_kind(self, kind: Attends) -> None:
+        if kind not in self.kinds:
+            raise TenfoldError(
+                f'encoding "{self.name}" is not made for {kind} attention, only for '
+                f"{' and '.join(sorted(self.kinds))}; in an encoder-decoder, pe, encoder_pe and "
+                "cross_pe may differ"
+            )
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         """The input (B, T, D) with places added."""
@@ -59,9 +125,15 @@ class PositionalEncoding(nn.Module):
         return None
 
     def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
-        """(B|1, H|1, T, S) bool: which keys a query may see; every query sees at least itself."""
+        """(B|1, H|1, T, S) bool: which keys a query may see; in self-attention it always sees itself."""
         return None
 
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
         """(B, H, T, K), added to the output of attention with these weights (B, H, T, S)."""
         return None
+
+
+ENCODINGS: Registry[PositionalEncoding] = Registry(
+    "encoding", "tenfold.pe", package="tenfold.pe", base=PositionalEncoding
+)
+SIZES = ("width", "heads", "head_size")  # what a model tells its encodings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
@@ -14,6 +16,9 @@ from tenfold.places import Places
 class Learned(PositionalEncoding):
     """z_i = E x_i + p_i, with p from a table of `limit` places on any axis; no place adds nothing.
 
+    On the axis `abacus` these are Abacus embeddings (McLeish et al. 2024); on `significance`, or
+    `coupled` for a random start, it is position coupling (Cho et al. 2024).
+
     >>> Learned(width=8, limit=64).embed(
     ...     torch.zeros(1, 3, 8), Places(index=torch.arange(3)[None])
     ... ).shape
@@ -21,12 +26,23 @@ class Learned(PositionalEncoding):
     """
 
     name = "learned"
+    known_as = (
+        "APE",
+        "absolute",
+        "Abacus (on the axis abacus)",
+        "position coupling (on significance)",
+    )
     shared = True
 
     def __init__(self, width: int, limit: PositiveInt = 512, axis: str = "index") -> None:
         super().__init__(axis)
-        self.axis, self.limit = axis, limit
+        self.axis = axis
+        self.limit: int = limit
         self.table = nn.Parameter(torch.randn(limit, width) * 0.02)
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{"limit": room}]
 
     def check(self, q_at: Places, k_at: Places) -> None:
         top = int(k_at[self.axis].max())

@@ -1,11 +1,20 @@
 """No positional encoding: a causal model may still count, an encoder sees a bag of tokens."""
 
+from __future__ import annotations
+
+import torch
+
 from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.series import CONSTANT, Series
 
 
 class NoPE(PositionalEncoding):
     """`NoPE()` leaves everything as it is."""
 
     name = "none"
+    known_as = ("NoPE",)
     shared = True
     shift_invariant = True
+
+    def series(self) -> Series:
+        return Series(CONSTANT, (torch.zeros(1, 1, dtype=torch.float64),))

@@ -1,7 +1,8 @@
 """Pairwise keys: a learned vector per class of pairs, added to the key (the `symmetry` paper's RPE and its kin).
 
 A_ij = softmax_j((W_Q z_i)^T (W_K z_j + p_r(i,j))): the relation r says which pairs share a vector.
-With the relation "relative" this is Shaw et al. 2018, keys only; `relative_key` of BERT.
+With the relation "relative" this is Shaw et al. 2018, `relative_key` of BERT; with `values`, a second
+vector of the class is added to the value, as Shaw et al. do.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from tenfold.pe.base import PositionalEncoding
-from tenfold.pe.relations import RELATIONS, Relation
+from tenfold.pe.relations import Related, relation_examples, relation_of
 from tenfold.places import Places
-from tenfold.registry import Spec
 
 
 class Pairwise(PositionalEncoding):
@@ -28,23 +28,36 @@ class Pairwise(PositionalEncoding):
     """
 
     name = "pairwise"
+    known_as = ("RPE", "UPE", "Shaw", "relative_key")
 
     def __init__(
-        self, head_size: int, relation: Relation | dict[str, Any] | str = "relative"
+        self, head_size: int, relation: Related = "relative", values: bool = False
     ) -> None:
-        if not isinstance(relation, Relation):
-            named = relation if isinstance(relation, str) else {"name": "relative", **relation}
-            relation = RELATIONS.build(Spec.model_validate(named))
-        super().__init__(*relation.axes)
-        self.relation = relation
-        self.table = nn.Parameter(torch.randn(relation.classes, head_size) * 0.02)
+        given = relation_of(relation)
+        super().__init__(*given.axes)
+        self.relation, self.limit = given, given.limit
+        self.table = nn.Parameter(torch.randn(self.relation.classes, head_size) * 0.02)
+        self.value_table = nn.Parameter(torch.zeros_like(self.table)) if values else None
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        keys: list[dict[str, Any]] = [{"relation": given} for given in relation_examples(room)]
+        return [*keys, {"values": True, "relation": {"name": "relative", "reach": room}}]
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        return self.relation.invariant
+
+    @property
+    def ways(self) -> frozenset[str]:
+        return frozenset({"scores"} if self.value_table is None else {"scores", "values"})
 
     def check(self, q_at: Places, k_at: Places) -> None:
         self.relation.check(q_at, k_at)
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         classes = self.relation(q_at, k_at)  # (B|1, T, S)
-        if classes.shape[0] == 1 and q.shape[0] >= 8:
+        if not torch.compiler.is_exporting() and classes.shape[0] == 1 and q.shape[0] >= 8:
             return self._shared(q, classes[0])
         return self._gathered(q, classes)
 
@@ -61,3 +74,12 @@ class Pairwise(PositionalEncoding):
         by_class = q @ self.table.mT  # (B, H, T, classes)
         b, h, t, _ = by_class.shape
         return by_class.gather(-1, classes.unsqueeze(1).expand(b, h, t, -1))
+
+    def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        """The weight of each class, summed over its keys, times its vector."""
+        if self.value_table is None:
+            return None
+        b, h, t, _ = weights.shape
+        classes = self.relation(q_at, k_at).unsqueeze(1).expand(b, h, t, -1)
+        by_class = weights.new_zeros(b, h, t, self.relation.classes)
+        return by_class.scatter_add(-1, classes, weights) @ self.value_table

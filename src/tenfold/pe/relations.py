@@ -6,21 +6,28 @@ A relation maps places (B|1, T), (B|1, S) to class numbers (B|1, T, S); class 0 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
+from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
 from tenfold.places import Places, distance
-from tenfold.registry import Registry
+from tenfold.registry import Registry, Spec
 
 
 class Relation(ABC):
     name: ClassVar[str]
-    shift_invariant: ClassVar[bool] = False
     axes: frozenset[str]
+    invariant: frozenset[str] = frozenset()  # the axes that it reads, but only by differences
     classes: int  # how many, "unrelated" included
+    limit: int | None = None  # the first difference that it has no class for
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        """Options worth trying, with room for this many places."""
+        return [{}]
 
     @abstractmethod
     def __call__(self, q_at: Places, k_at: Places) -> Tensor: ...
@@ -38,14 +45,18 @@ class Relative(Relation):
     """
 
     name = "relative"
-    shift_invariant = True
 
-    def __init__(self, reach: int = 64, clip: bool = False, axis: str = "index") -> None:
+    def __init__(self, reach: PositiveInt = 64, clip: bool = False, axis: str = "index") -> None:
         if reach < 1:
             raise TenfoldError(f"a reach of {reach}; at least 1")
         self.reach, self.clip, self.axis = reach, clip, axis
-        self.axes = frozenset({axis})
+        self.axes = self.invariant = frozenset({axis})
         self.classes = 2 * reach + 2
+        self.limit = None if clip else reach + 1
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{"reach": room}, {"reach": 3, "clip": True}]
 
     def __call__(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])
@@ -62,9 +73,143 @@ class Relative(Relation):
             )
 
 
+class Significance(Relative):
+    """By difference of significance, among number tokens; text and operators are unrelated to everything.
+
+    `12+34`: the 2 and the 4 are 0 apart, the 1 and the 4 are 1 apart; the + is apart from all.
+
+    >>> at = Places(significance=torch.tensor([[1, 0, -1]]))
+    >>> Significance(reach=1)(at, at)[0].tolist()
+    [[2, 3, 0], [1, 2, 0], [0, 0, 0]]
+    """
+
+    name = "significance"
+
+    def __init__(
+        self, reach: PositiveInt = 64, clip: bool = False, axis: str = "significance"
+    ) -> None:
+        super().__init__(reach, clip, axis)
+
+
+class Uniform(Relative):
+    """A multiplier's digit has one vector, whoever asks (UPE): p_ij = c_s for a key of significance s.
+
+    Keys of the operand `operand` (from 0) with the query elsewhere; all other pairs by difference.
+
+    >>> at = Places(
+    ...     index=torch.arange(3)[None],
+    ...     role=torch.tensor([[3, 4, 4]]),
+    ...     significance=torch.tensor([[0, 1, 0]]),
+    ... )
+    >>> Uniform(reach=2, digits=2)(at, at)[0].tolist()  # the first key: 6, but to itself
+    [[3, 2, 1], [6, 3, 2], [6, 4, 3]]
+    """
+
+    name = "uniform"
+    FIRST = 3  # the role of operand 0
+
+    def __init__(
+        self,
+        reach: PositiveInt = 64,
+        digits: PositiveInt = 3,
+        operand: NonNegativeInt = 0,
+        clip: bool = False,
+        axis: str = "index",
+    ) -> None:
+        super().__init__(reach, clip, axis)
+        self.digits, self.role, self.first = digits, self.FIRST + operand, self.classes
+        self.axes = frozenset({"index", "role", "significance", axis})
+        self.invariant = frozenset({"index", axis}) - {"significance"}
+        self.classes += digits
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{"reach": room, "digits": room}]
+
+    def __call__(self, q_at: Places, k_at: Places) -> Tensor:
+        behind, _ = distance(q_at["index"], k_at["index"])
+        digit = k_at["significance"].clamp(max=self.digits - 1)
+        hub = ((k_at["role"] == self.role) & (digit >= 0)).unsqueeze(-2) & (behind != 0)
+        return torch.where(hub, self.first + digit.unsqueeze(-2), super().__call__(q_at, k_at))
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        super().check(q_at, k_at)
+        top = int(torch.where(k_at["role"] == self.role, k_at["significance"], -1).max())
+        if top >= self.digits:
+            raise TenfoldError(
+                f"uniform positions of {self.digits} digits, the input reaches {top + 1}; raise "
+                "pe.relation.digits before training"
+            )
+
+
+class Joint(Relative):
+    """By the roles of both tokens and their difference: (role, role, difference), on `column` by default.
+
+    Pairs without a difference are told apart by their roles alone.
+
+    >>> at = Places(column=torch.tensor([[1, 0]]), role=torch.tensor([[3, 4]]))
+    >>> Joint(reach=1, roles=5)(at, at)[0].tolist()
+    [[75, 80], [94, 99]]
+    """
+
+    name = "joint"
+
+    def __init__(
+        self,
+        reach: PositiveInt = 64,
+        roles: PositiveInt = 5,
+        clip: bool = False,
+        axis: str = "column",
+    ) -> None:
+        super().__init__(reach, clip, axis)
+        self.roles, self.differences = roles, self.classes
+        self.axes = frozenset({"role", axis})
+        self.classes = roles * roles * self.differences + 1
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{"reach": room}, {"reach": 1, "clip": True}]
+
+    def __call__(self, q_at: Places, k_at: Places) -> Tensor:
+        q_role, k_role = q_at["role"].unsqueeze(-1), k_at["role"].unsqueeze(-2)
+        pair = (q_role * self.roles + k_role) * self.differences
+        both = (q_role >= 0) & (k_role >= 0)
+        return torch.where(both, 1 + pair + super().__call__(q_at, k_at), 0)
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        super().check(q_at, k_at)
+        top = int(torch.maximum(q_at["role"].max(), k_at["role"].max()))
+        if top >= self.roles:
+            raise TenfoldError(
+                f"joint positions of {self.roles} roles, the input has the role {top}; raise "
+                "pe.relation.roles before training"
+            )
+
+
 def _lowest(place: Tensor) -> Tensor:
     """The lowest place of each row, missing ones left out: (B|1, T) -> (B|1,)."""
     return place.masked_fill(place < 0, torch.iinfo(place.dtype).max).amin(-1)
 
 
-RELATIONS: Registry[Relation] = Registry("relation", "tenfold.relations", of=(Relative,))
+RELATIONS: Registry[Relation] = Registry(
+    "relation", "tenfold.relations", of=(Relative, Significance, Uniform, Joint)
+)
+
+Related = Relation | dict[str, Any] | str  # as an option: a relation, or its name with its options
+
+
+def relation_of(given: Related) -> Relation:
+    """A relation as such, by name, or by options (of "relative", unless they name another)."""
+    if isinstance(given, Relation):
+        return given
+    named = given if isinstance(given, str) else {"name": "relative", **given}
+    return RELATIONS.build(Spec.model_validate(named))
+
+
+def relation_examples(room: int) -> list[dict[str, Any]]:
+    """The examples of every relation, the plainest first."""
+    found: list[dict[str, Any]] = []
+    for name in sorted(RELATIONS.names(), key=lambda name: name != Relative.name):
+        kind: Any = RELATIONS[name]
+        found += [{"name": name, **options} for options in kind.examples(room)]
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import torch
 from pydantic import PositiveFloat
 from torch import Tensor
@@ -14,6 +16,8 @@ from tenfold.places import Places
 class Rotary(PositionalEncoding):
     """Component pairs (c, c + R/2) of the first R of K turn by i / base^(2c/R); no place does not turn.
 
+    R is the given share of the head size, so `share=0.5` turns half of it (partial rotation).
+
     >>> at = Places(index=torch.arange(3)[None])
     >>> q = torch.ones(1, 1, 3, 4)
     >>> turned, _ = Rotary(head_size=4).rotate(q, q, at, at)
@@ -22,6 +26,7 @@ class Rotary(PositionalEncoding):
     """
 
     name = "rotary"
+    known_as: ClassVar[tuple[str, ...]] = ("RoPE",)
     shared = True
     shift_invariant = True
 
@@ -40,15 +45,25 @@ class Rotary(PositionalEncoding):
                 f"a share of {share} turns none of {head_size} components; 0 to 1 is right"
             )
 
-    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
-        return self._turn(q, q_at[self.axis]), self._turn(k, k_at[self.axis])
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{}, {"share": 0.5, "base": 100.0}]
 
-    def _turn(self, x: Tensor, place: Tensor) -> Tensor:
+    def rates(self, device: torch.device) -> Tensor:
+        """How far each pair of components turns from one place to the next, (R/2,)."""
+        pair = torch.arange(self.turned // 2, device=device, dtype=torch.float64)
+        return self.base ** (-2 * pair / self.turned)
+
+    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        return self.turn(q, q_at[self.axis]), self.turn(k, k_at[self.axis])
+
+    def turn(self, x: Tensor, place: Tensor, size: Tensor | None = None) -> Tensor:
+        """(B, H, T, K) at places (B|1, T); turned components also grow to a size (B|1, T, R/2)."""
         half = self.turned // 2
-        rate = self.base ** (-torch.arange(half, device=x.device, dtype=torch.float64) / half)
-        angle = (
-            place.clamp(min=0).unsqueeze(-1) * rate
-        )  # (B|1, T, R/2), float64: exact at long range
-        cos, sin = (wave.to(x.dtype).unsqueeze(1) for wave in (angle.cos(), angle.sin()))
+        angle = place.clamp(min=0).unsqueeze(-1) * self.rates(x.device)  # float64: exact far away
+        waves = [angle.cos(), angle.sin()]
+        if size is not None:
+            waves = [wave * size for wave in waves]
+        cos, sin = (wave.to(x.dtype).unsqueeze(1) for wave in waves)  # (B|1, 1, T, R/2)
         a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
         return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)

@@ -20,6 +20,7 @@ class Sinusoidal(PositionalEncoding):
     """
 
     name = "sinusoidal"
+    known_as = ("sinusoidal APE",)
     shared = True
 
     def __init__(self, width: int, base: PositiveFloat = 10_000.0, axis: str = "index") -> None:

@@ -1,0 +1,153 @@
+"""Several encodings at once, on all heads: a window and pairwise keys, learned positions and rotary ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import pydantic
+from torch import Tensor, nn
+
+from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding
+from tenfold.pe.nope import NoPE
+from tenfold.places import Places
+from tenfold.registry import Spec
+
+Part = PositionalEncoding | Spec | str | dict[str, Any]
+Parts = Annotated[list[Part], pydantic.Field(min_length=1)]
+
+
+class Parted(PositionalEncoding):
+    """What encodings made of encodings share; `parts` may be encodings, or their names and options.
+
+    A later layer borrows the shared parts of the first: they are not its own, so they are not saved twice.
+    """
+
+    def __init__(self, parts: Iterable[PositionalEncoding]) -> None:
+        self.parts: list[PositionalEncoding]
+        nn.Module.__init__(self)
+        self._hold(list(parts))
+
+    def _hold(
+        self, parts: list[PositionalEncoding], borrowed: frozenset[int] = frozenset()
+    ) -> None:
+        own = [part for number, part in enumerate(parts) if number not in borrowed]
+        self.own = nn.ModuleList(own)
+        self.parts = parts
+        self.axes = frozenset().union(*(part.axes for part in parts))
+        limits = [part.limit for part in parts if part.limit is not None]
+        self.limit = min(limits, default=None)
+
+    @property
+    def kinds(self) -> frozenset[Attends]:  # type: ignore[override]
+        return frozenset(Attends).intersection(*(part.kinds for part in self.parts))
+
+    @property
+    def shared(self) -> bool:  # type: ignore[override]
+        return all(part.shared for part in self.parts)
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        read_as_such = (part.axes - part.invariant for part in self.parts)
+        return self.axes - frozenset().union(*read_as_such)
+
+    @property
+    def ways(self) -> frozenset[str]:
+        return frozenset().union(*(part.ways for part in self.parts))
+
+    def part(self, *, embeds: bool, attends: bool) -> PositionalEncoding | None:
+        left = [part.part(embeds=embeds, attends=attends) for part in self.parts]
+        if not any(left):
+            return None
+        self._hold([part or NoPE() for part in left])
+        return self
+
+    def borrow(self, first: PositionalEncoding) -> None:
+        assert isinstance(first, Parted)
+        parts, borrowed = list(self.parts), set()
+        for number, (part, theirs) in enumerate(zip(self.parts, first.parts, strict=True)):
+            part.borrow(theirs)
+            if theirs.shared:
+                parts[number] = theirs
+                borrowed.add(number)
+        self._hold(parts, frozenset(borrowed))
+
+    def check_kind(self, kind: Attends) -> None:
+        for part in self.parts:
+            part.check_kind(kind)
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        for part in self.parts:
+            part.check(q_at, k_at)
+
+
+class Compose(Parted):
+    """Each part does its work in turn: embeddings, scores, biases and values add up, windows intersect.
+
+    >>> import torch
+    >>> pe = Compose([{"name": "window", "behind": 1}, "alibi"], heads=4)
+    >>> at = Places(index=torch.arange(3)[None])
+    >>> pe.visible(at, at).shape, pe.bias(at, at).shape
+    (torch.Size([1, 1, 3, 3]), torch.Size([1, 4, 3, 3]))
+    """
+
+    name = "compose"
+
+    def __init__(
+        self,
+        parts: Parts,
+        width: int | None = None,
+        heads: int | None = None,
+        head_size: int | None = None,
+    ) -> None:
+        sizes = {"width": width, "heads": heads, "head_size": head_size}
+        super().__init__(encoding_of(part, sizes) for part in parts)
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        pairs = {"name": "pairwise", "relation": {"name": "relative", "reach": room}}
+        return [
+            {"parts": ["t5", pairs, {"name": "learned", "limit": room}]},
+            {"parts": ["rotary", {"name": "window", "behind": 5}, "alibi"]},
+        ]
+
+    def embed(self, x: Tensor, at: Places) -> Tensor:
+        for part in self.parts:
+            x = part.embed(x, at)
+        return x
+
+    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        for part in self.parts:
+            q, k = part.rotate(q, k, q_at, k_at)
+        return q, k
+
+    def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        return _total(part.scores(q, k, q_at, k_at) for part in self.parts)
+
+    def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
+        return _total(part.bias(q_at, k_at) for part in self.parts)
+
+    def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
+        seen = None
+        for part in self.parts:
+            also = part.visible(q_at, k_at)
+            seen = also if seen is None else seen if also is None else seen & also
+        return seen
+
+    def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        return _total(part.values(weights, q_at, k_at) for part in self.parts)
+
+
+def encoding_of(part: Part, sizes: dict[str, int | None]) -> PositionalEncoding:
+    """An encoding as such, or made from its name and options and those sizes that are known."""
+    if isinstance(part, PositionalEncoding):
+        return part
+    known = {name: size for name, size in sizes.items() if size is not None}
+    return ENCODINGS.factory(Spec.model_validate(part), SIZES)(**known)
+
+
+def _total(given: Iterable[Tensor | None]) -> Tensor | None:
+    total = None
+    for one in given:
+        total = one if total is None else total if one is None else total + one
+    return total

@@ -1,0 +1,52 @@
+"""CoPE (Golovneva et al. 2024): the position of a key is how many of the tokens since it the query counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from pydantic import PositiveInt
+from torch import Tensor, nn
+
+from tenfold.pe.base import Attends, PositionalEncoding
+from tenfold.places import Places, distance
+
+
+class CoPE(PositionalEncoding):
+    """p_ij = sum over m = j..i of sigmoid(q_i.k_m / sqrt(K)), at most positions - 1; the logit grows by q_i.e[p_ij].
+
+    e is a learned table, read between its rows by linear interpolation. Counting goes from the query
+    back, over keys with a place, so it needs causal attention.
+
+    >>> at = Places(index=torch.arange(5)[None])
+    >>> q = torch.zeros(2, 4, 5, 16)
+    >>> CoPE(head_size=16).scores(q, q, at, at).shape
+    torch.Size([2, 4, 5, 5])
+    """
+
+    name = "cope"
+    known_as = ("CoPE", "contextual position encoding")
+    kinds = frozenset({Attends.CAUSAL})
+    shift_invariant = True
+
+    def __init__(self, head_size: int, positions: PositiveInt = 64, axis: str = "index") -> None:
+        super().__init__(axis)
+        self.axis, self.positions = axis, positions
+        self.table = nn.Parameter(torch.zeros(positions, head_size))
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{}, {"positions": 5}]
+
+    def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
+        behind, related = distance(q_at[self.axis], k_at[self.axis])
+        counted = (related & (behind >= 0)).unsqueeze(1)  # (B|1, 1, T, S)
+        root = math.sqrt(q.shape[-1])
+        gates = torch.sigmoid(q @ k.mT / root) * counted  # (B, H, T, S)
+        position = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=self.positions - 1)
+        below = position.detach().floor()
+        by_row = q @ self.table.mT  # (B, H, T, positions)
+        low = by_row.gather(-1, below.long())
+        high = by_row.gather(-1, position.detach().ceil().long())
+        return torch.lerp(low, high, position - below) * root

@@ -1,0 +1,105 @@
+"""Different encodings on different heads: some heads rotary, some windowed, some without position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from pydantic import PositiveInt
+from torch import Tensor
+
+from tenfold.errors import TenfoldError
+from tenfold.pe.compose import Parted, Parts, encoding_of
+from tenfold.places import Places
+
+
+class PerHead(Parted):
+    """Part p has `split[p]` heads, in order; without a split, equal numbers. Embeddings have no heads: compose them.
+
+    >>> pe = PerHead(["alibi", "none"], heads=4, split=[3, 1])
+    >>> at = Places(index=torch.arange(3)[None])
+    >>> pe.bias(at, at)[0, :, 2, 0].tolist()  # ALiBi's three slopes, and nothing
+    [-0.125, -0.0078125, -0.5, 0.0]
+    """
+
+    name = "per-head"
+
+    def __init__(
+        self,
+        parts: Parts,
+        heads: int,
+        split: list[PositiveInt] | None = None,
+        width: int | None = None,
+        head_size: int | None = None,
+    ) -> None:
+        if split is None:
+            if heads % len(parts):
+                raise TenfoldError(
+                    f"{heads} heads do not divide into {len(parts)} parts; give a split"
+                )
+            split = [heads // len(parts)] * len(parts)
+        if len(split) != len(parts) or sum(split) != heads:
+            raise TenfoldError(
+                f"a split of {split} for {len(parts)} parts and {heads} heads; {len(parts)} numbers "
+                f"that add up to {heads} are right"
+            )
+        sizes = {"width": width, "head_size": head_size}
+        made = [
+            encoding_of(part, {**sizes, "heads": count})
+            for part, count in zip(parts, split, strict=True)
+        ]
+        for part in made:
+            if part.embeds:
+                raise TenfoldError(
+                    f'encoding "{part.name}" enters at the input, which all heads share; '
+                    "compose it with per-head"
+                )
+        super().__init__(made)
+        self.split, self.heads = split, heads
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        pairs = {"name": "pairwise", "relation": {"name": "significance", "reach": room}}
+        return [
+            {"parts": [pairs, "none"]},
+            {"parts": ["t5", {**pairs, "values": True}]},
+            {"parts": ["rotary", {"name": "window", "behind": 3}]},
+        ]
+
+    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        turned = [
+            part.rotate(some_q, some_k, q_at, k_at)
+            for part, some_q, some_k in zip(self.parts, *map(self._split, (q, k)), strict=True)
+        ]
+        return torch.cat([q for q, _ in turned], 1), torch.cat([k for _, k in turned], 1)
+
+    def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        both = zip(self.parts, self._split(q), self._split(k), strict=True)
+        return self._joined([p.scores(some_q, some_k, q_at, k_at) for p, some_q, some_k in both], 0)
+
+    def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
+        return self._joined([part.bias(q_at, k_at) for part in self.parts], 0)
+
+    def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
+        return self._joined([part.visible(q_at, k_at) for part in self.parts], True)
+
+    def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        both = zip(self.parts, self._split(weights), strict=True)
+        return self._joined([part.values(some, q_at, k_at) for part, some in both], 0)
+
+    def _split(self, x: Tensor) -> tuple[Tensor, ...]:
+        return x.split(self.split, 1)
+
+    def _joined(self, parts: list[Tensor | None], nothing: float) -> Tensor | None:
+        """Side by side along the heads; a part that says nothing says `nothing` for its heads."""
+        said = [part for part in parts if part is not None]
+        if not said:
+            return None
+        batch = max(len(part) for part in said)
+        full = [
+            said[0].new_full((), nothing).expand(batch, count, *said[0].shape[2:])
+            if part is None
+            else part.expand(batch, count, *part.shape[2:])
+            for part, count in zip(parts, self.split, strict=True)
+        ]
+        return torch.cat(full, 1)

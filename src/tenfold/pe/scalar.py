@@ -1,0 +1,45 @@
+"""Pairwise scalars: a learned bias per class of pairs and head, the plainest relative encoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.relations import Related, relation_examples, relation_of
+from tenfold.places import Places
+
+
+class Scalar(PositionalEncoding):
+    """bias(i, j) = r_h[class of (i, j)]: `Pairwise` with a number in place of a vector, for any relation.
+
+    >>> at = Places(index=torch.arange(5)[None])
+    >>> Scalar(heads=4, relation={"reach": 4}).bias(at, at).shape
+    torch.Size([1, 4, 5, 5])
+    """
+
+    name = "scalar"
+    known_as = ("learned relative bias",)
+
+    def __init__(self, heads: int, relation: Related = "relative") -> None:
+        given = relation_of(relation)
+        super().__init__(*given.axes)
+        self.relation, self.limit = given, given.limit
+        self.table = nn.Parameter(torch.randn(given.classes, heads) * 0.02)
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{"relation": given} for given in relation_examples(room)]
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        return self.relation.invariant
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        self.relation.check(q_at, k_at)
+
+    def bias(self, q_at: Places, k_at: Places) -> Tensor:
+        classes = self.relation(q_at, k_at)
+        return nn.functional.embedding(classes, self.table).permute(0, 3, 1, 2)  # (B|1, H, T, S)

@@ -1,0 +1,50 @@
+"""A hard window (ABS of the `bias` paper, 2310.11984): what lies further away is not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from pydantic import NonNegativeInt
+from torch import Tensor
+
+from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.series import WINDOW, Series
+from tenfold.places import Places, distance
+
+
+class Window(PositionalEncoding):
+    """Query i sees the keys j with -ahead <= i - j <= behind; without `ahead`, as far ahead as behind.
+
+    Unrelated pairs do not see each other. On the axis `column`, one-sided (`ahead: 0`), it is the window
+    of a model that can be certified.
+
+    >>> at = Places(index=torch.arange(4)[None])
+    >>> Window(behind=1, ahead=0).visible(at, at)[0, 0].int().tolist()
+    [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    """
+
+    name = "window"
+    known_as = ("ABS", "attention bias scaffolding", "sliding window", "local attention")
+    shared = True
+    shift_invariant = True
+
+    def __init__(
+        self,
+        behind: NonNegativeInt = 16,
+        ahead: NonNegativeInt | None = None,
+        axis: str = "index",
+    ) -> None:
+        super().__init__(axis)
+        self.axis, self.behind, self.ahead = axis, behind, behind if ahead is None else ahead
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{"behind": 3}, {"behind": 2, "ahead": 0, "axis": "column"}]
+
+    def series(self) -> Series:
+        return Series(WINDOW, (torch.tensor([[float(self.behind)]], dtype=torch.float64),))
+
+    def visible(self, q_at: Places, k_at: Places) -> Tensor:
+        behind, related = distance(q_at[self.axis], k_at[self.axis])
+        return (related & (behind <= self.behind) & (behind >= -self.ahead)).unsqueeze(1)
