@@ -209,6 +209,21 @@ def demo(
     _print_written(run_demo(out, scale, fresh), json_)
 
 
+@app.command
+def gallery(
+    *,
+    out: Annotated[Path, Parameter(help="Where to write.")] = Path("gallery"),
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """A page of all positional encodings: what each does to distance, how far it looks, what it needs.
+
+    `tenfold gallery --out gallery`
+    """
+    from tenfold.report.gallery import write_gallery
+
+    _print_written(write_gallery(out), json_)
+
+
 # The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
 KINDS = ("pe", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices")
 

@@ -1,16 +1,19 @@
-"""Figures: accuracy against length, with the training range shaded and the spread drawn."""
+"""Figures: accuracy against length with the spread of seeds; what an encoding does to each distance."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
+import torch
 
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
 from matplotlib.ticker import MaxNLocator
+from torch import Tensor
 
 from tenfold.report.collect import Curve
 
@@ -55,3 +58,30 @@ def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[
         figure.savefig(place, metadata={"Date": None} if place.suffix == ".svg" else None)
     pyplot.close(figure)
     return written
+
+
+FLOOR = -12.0  # a weight of e^-12 is nothing to see
+
+
+def curves_by_head(logits: Tensor, path: Path) -> Path:
+    """Draw logits (H, N) by distance, a line a head, from dark to light; what is not seen ends in a bar."""
+    figure, axes = pyplot.subplots(figsize=(6.4, 2.8), dpi=130)
+    colors = pyplot.get_cmap("viridis")(torch.linspace(0, 0.92, len(logits)).numpy())
+    top = float(logits.clamp(min=FLOOR).max())
+    low = max(FLOOR, float(logits.masked_fill(logits.isinf(), 0).min()))
+    space = max(0.06 * (top - low), 1e-3)
+    for number, (line, color) in enumerate(zip(logits, colors, strict=True)):
+        seen = line.masked_fill(line.isinf(), math.nan)
+        axes.plot(seen, color=color, lw=1.4, label=f"head {number + 1}")
+        hidden = (line.isinf() & (line < 0)).nonzero()
+        if len(hidden):
+            axes.axvline(int(hidden[0]) - 0.5, color=color, lw=1, ls=":")
+    axes.set(xlabel="distance", ylabel="logit", xlim=(0, logits.shape[1] - 1))
+    axes.set_ylim(low - space, top + space)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=6, ncol=2)
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+    return path

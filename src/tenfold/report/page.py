@@ -27,6 +27,8 @@ th { white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
 code, .digits { font-family: ui-monospace, monospace; }
 .wrong { color: var(--bad); font-weight: 700; text-decoration: underline; }
+figure img { max-width: 100%; border-radius: 6px; background: #fff; }
+table.facts th, table.facts td { text-align: left; white-space: normal; vertical-align: top; }
 details { margin: .5rem 0; } pre { overflow-x: auto; font-size: .8rem; }
 """
 
@@ -74,7 +76,11 @@ def _page(runs: Sequence[Run], title: str, svg: Path, examples: int) -> str:
     parts += [_examples(name, group[0], examples) for name, group in collect.groups(runs).items()]
     parts.append("<h2>Where the numbers come from</h2>")
     parts += [_provenance(run) for run in runs]
-    body = "\n".join(parts)
+    return document(title, "\n".join(parts))
+
+
+def document(title: str, body: str) -> str:
+    """A page in our style."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
