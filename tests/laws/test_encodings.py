@@ -1,5 +1,6 @@
 """What every encoding obeys, in every model, in float64."""
 
+import inspect
 import warnings
 from dataclasses import replace
 
@@ -17,7 +18,8 @@ from tenfold.lab.build import build
 from tenfold.lab.recipe import Recipe
 from tenfold.models import MODELS, trace
 from tenfold.pe import ENCODINGS, PositionalEncoding
-from tenfold.places import Places
+from tenfold.places import SCHEMES, Places
+from tenfold.registry import Spec
 from tenfold.tasks import samplers
 
 
@@ -249,6 +251,31 @@ def test_exports_with_dynamic_length_or_says_why_not(
         program = torch.export.export(*asked[0], **asked[1])
     for size in (3, 5, 11):
         assert_close(program.module()(*given(size)), plain(*given(size)))
+
+
+def on_axis(encoding, axis):
+    """The same encoding on another axis, or None if it has none to choose."""
+    if "relation" in encoding:
+        return {**encoding, "relation": {**encoding["relation"], "axis": axis}}
+    takes = inspect.signature(ENCODINGS[encoding["name"]]).parameters
+    return {**encoding, "axis": axis} if "axis" in takes else None
+
+
+@only_for("decoder")
+@pytest.mark.parametrize("scheme", SCHEMES.names())
+def test_any_scheme_with_any_encoding(
+    model_name, encoding, scheme, make_model, make_batcher, ragged
+):
+    """Randomized ALiBi, cyclic sinusoids, coupled rotary: a scheme gives the axis, an encoding reads it."""
+    options = {"limit": 300} if scheme == "randomized" else {}
+    bound = SCHEMES.bind(Spec(name=scheme, options=options))
+    batch = make_batcher("causal", bound)(ragged, torch.Generator().manual_seed(0))
+    placed = on_axis(encoding, scheme)
+    if placed is None:
+        return
+    model = make_model(model_name, placed)
+    assert scheme in model.stack.encodings[0].axes
+    assert read_logits(model, batch).isfinite().all()
 
 
 def test_trains_on_addition(model_name, encoding, tmp_path):
