@@ -13,6 +13,12 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+_ENCODINGS = (
+    "ALiBi", "CoPE", "Compose", "FIRE", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
+    "KerplePower", "Learned", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
+    "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "Scalar", "Significance",
+    "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
+)  # fmt: skip
 _WHERE = {
     "Recipe": "tenfold.lab.recipe",
     "Run": "tenfold.lab.run",
@@ -21,14 +27,8 @@ _WHERE = {
     "TenfoldError": "tenfold.errors",
     "Places": "tenfold.places",
     "Addition": "tenfold.tasks.addition",
-    "ALiBi": "tenfold.pe",
-    "Learned": "tenfold.pe",
-    "NoPE": "tenfold.pe",
-    "Pairwise": "tenfold.pe",
-    "PositionalEncoding": "tenfold.pe",
-    "Relative": "tenfold.pe",
-    "Rotary": "tenfold.pe",
-    "Sinusoidal": "tenfold.pe",
+    "reach": "tenfold.theory",
+    **dict.fromkeys(_ENCODINGS, "tenfold.pe"),
 }
 
 __all__ = [*_WHERE, "__version__"]  # pyright: ignore
