@@ -7,6 +7,7 @@ the annotations, so that a recipe's `pe: {name: alibi, axs: index}` is refused w
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import inspect
@@ -120,7 +121,8 @@ class Registry(Generic[T]):
         wanted = {name for name, _ in _options(component)}
 
         def make(**supplied: Any) -> T:
-            return component(**{k: v for k, v in supplied.items() if k in wanted}, **options)
+            own = copy.deepcopy(options)  # a module among them belongs to one component alone
+            return component(**{k: v for k, v in supplied.items() if k in wanted}, **own)
 
         return make
 

@@ -2,9 +2,11 @@
 
 import math
 
+import pytest
 import torch
 from torch.testing import assert_close
 
+from tenfold.models import trace
 from tenfold.models.attention import Attention, Cache
 from tenfold.models.stack import visibility
 from tenfold.pe import NoPE, PositionalEncoding
@@ -47,7 +49,8 @@ def by_loops(attention, x, memory, q_at, k_at, allowed):
                 for s, there in enumerate(k_at):
                     k = k_all[b, s, own] * (2 + there)
                     logit = (q @ k + q.sum() * there) / math.sqrt(size) + 0.1 * (at - there)
-                    seen = abs(at - there) <= 2 and allowed[t][s]
+                    itself = not attention.crossing and s == len(k_at) - len(q_at) + t
+                    seen = (abs(at - there) <= 2 or itself) and allowed[t][s]
                     logits.append(logit if seen else logit * 0 - math.inf)
                 weights = torch.stack(logits).softmax(0)
                 for s, there in enumerate(k_at):
@@ -55,11 +58,12 @@ def by_loops(attention, x, memory, q_at, k_at, allowed):
     return attention.out(out)
 
 
-def test_by_loops(normal, line):
+@pytest.mark.parametrize("crossing", [False, True])
+def test_by_loops(normal, line, crossing):
     torch.manual_seed(0)
-    attention = Attention(width=6, heads=2).double()
+    attention = Attention(width=6, heads=2, crossing=crossing).double()
     x, memory = normal(2, 4, 6), normal(2, 5, 6)
-    q_at, k_at = (2, 3, 4, 4), (1, 2, 3, 4, 6)
+    q_at, k_at = (2, 3, 4, 5), (1, 2, 3, 4, 9)  # the last token is far from itself
     allowed = [[s <= t + 1 for s in range(5)] for t in range(4)]
     mask = torch.tensor(allowed)[None, None]
     found = attention(x, memory, Everything(), line(*q_at), line(*k_at), mask)
@@ -102,16 +106,41 @@ def test_visibility_by_loops():
                             assert seen == expected
 
 
+class SamePlace(PositionalEncoding):
+    """A window that shows only keys at the query's own place."""
+
+    def visible(self, q_at, k_at):
+        return (q_at["index"].unsqueeze(-1) == k_at["index"].unsqueeze(-2)).unsqueeze(1)
+
+
 def test_who_sees_nothing_takes_nothing(line, normal):
     """A window may leave a query of cross-attention without a key: it gets no value, and no NaN."""
-
-    class Window(PositionalEncoding):
-        def visible(self, q_at, k_at):
-            return (q_at["index"].unsqueeze(-1) == k_at["index"].unsqueeze(-2)).unsqueeze(1)
-
-    attention = Attention(8, 2).double()
+    attention = Attention(8, 2, crossing=True).double()
     x, memory = normal(1, 2, 8).requires_grad_(), normal(1, 3, 8)
-    out = attention(x, memory, Window(), line(0, 9), line(0, 1, 2), None)
+    out = attention(x, memory, SamePlace(), line(0, 9), line(0, 1, 2), None)
     assert_close(out[0, 1], attention.out.bias)
+    assert not torch.allclose(out[0, 0], attention.out.bias)
     out.sum().backward()
     assert x.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("queries", [3, 1])
+def test_a_token_always_sees_itself(line, normal, queries):
+    """Whatever place it has; also the last tokens alone, as in decoding with a cache."""
+
+    class Nothing(PositionalEncoding):
+        def visible(self, q_at, k_at):
+            return torch.zeros(1, 1, len(q_at), len(k_at), dtype=torch.bool)
+
+    attention, x, at = Attention(8, 2).double(), normal(1, 3, 8), line(0, -1, 7)
+    found = attention(x[:, -queries:], x, Nothing(), at.last(queries), at, None)
+    _, own = attention.key_value(x).chunk(2, -1)
+    assert_close(found, attention.out(own)[:, -queries:])
+
+
+def test_a_token_sees_itself_and_what_the_window_shows(line, normal):
+    attention, x, at = Attention(8, 2).double(), normal(1, 4, 8), line(3, -1, 3, 5)
+    with trace(attention, "weights") as seen:
+        attention(x, x, SamePlace(), at, at, visibility(4, 4, None, True, x.device))
+    expected = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]
+    assert (seen["weights"][0] > 0).int().tolist() == [[expected] * 2]

@@ -3,7 +3,6 @@ import torch
 from torch.testing import assert_close
 
 from tenfold.pe import ALiBi
-from tenfold.places import Places
 
 
 def slopes_of_the_paper(heads):
@@ -23,18 +22,29 @@ def test_slopes(heads):
 
 
 @pytest.mark.parametrize("heads", [4, 6])
-def test_by_loops(heads):
-    pe = ALiBi(heads=heads)
-    q, k = torch.tensor([[0, 3, 8], [-1, 5, 2]]), torch.tensor([[2, 1, 0, 9], [7, -1, 5, 100]])
-    bias = pe.bias(Places(index=q), Places(index=k))
-    assert bias.shape == (2, heads, 3, 4)
-    for b in range(2):
-        for h in range(heads):
-            for t in range(3):
-                for s in range(4):
-                    related = q[b, t] >= 0 and k[b, s] >= 0
-                    far = abs(q[b, t] - k[b, s]) if related else 0
-                    assert bias[b, h, t, s] == -pe.slopes[h] * far
+def test_by_loops(places, by_loops, axis, heads):
+    pe, slopes = ALiBi(heads=heads, axis=axis).double(), slopes_of_the_paper(heads)
+    expected = by_loops(lambda h, i, j: -slopes[h - 1] * abs(i - j), heads=heads)
+    assert_close(pe.bias(*places), expected)
+
+
+def test_under_a_causal_mask_it_is_the_paper_s(line, normal):
+    """The paper's code adds slope * (index of the key): each row of logits differs by a constant."""
+    at, logits = line(*range(6)), normal(2, 4, 6, 6)
+    ahead = torch.ones(6, 6).triu(1).bool()
+    slopes = torch.tensor(slopes_of_the_paper(4), dtype=torch.float64)
+    original = logits + slopes[:, None, None] * torch.arange(6)
+    ours = logits + ALiBi(heads=4).double().bias(at, at)
+    masked = [x.masked_fill(ahead, -torch.inf).softmax(-1) for x in (ours, original)]
+    assert_close(*masked)
+    assert not torch.allclose(ours.softmax(-1), original.softmax(-1))
+
+
+def test_without_a_mask_it_is_symmetric(line):
+    at = line(5, 0, 9, 2)
+    bias = ALiBi(heads=4).bias(at, at)
+    assert torch.equal(bias, bias.mT)
+    assert (bias.diagonal(dim1=-2, dim2=-1) == 0).all()
 
 
 def test_slopes_are_not_saved():

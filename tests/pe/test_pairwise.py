@@ -59,6 +59,40 @@ def test_both_forms_agree_at_any_batch_size(normal, rows, line):
     assert_close(scores, pe._shared(q, classes[0]))
 
 
+@pytest.mark.parametrize("rows", PLACES)
+def test_values_by_loops(normal, rows):
+    """Shaw et al. 2018: z_i = sum_j w_ij (v_j + a_ij); this is the part with a."""
+    pe = Pairwise(head_size=6, relation=Relative(reach=3, clip=True), values=True).double()
+    with torch.no_grad():
+        pe.value_table.copy_(normal(8, 6))
+    q_at, k_at = PLACES[rows]
+    weights = normal(10, 2, 3, 5).softmax(-1)
+    expected = torch.zeros(10, 2, 3, 6, dtype=torch.float64)
+    for b in range(10):
+        for i in range(3):
+            for j in range(5):
+                a, c = int(q_at[b % len(q_at), i]), int(k_at[b % len(k_at), j])
+                row = 0 if min(a, c) < 0 else 4 + max(-3, min(3, a - c))
+                for h in range(2):
+                    expected[b, h, i] += weights[b, h, i, j] * pe.value_table[row].detach()
+    assert_close(pe.values(weights, Places(index=q_at), Places(index=k_at)), expected)
+
+
+def test_values_start_at_nothing_and_learn(normal, line):
+    pe, at = Pairwise(head_size=6, relation=Relative(reach=2), values=True).double(), line(0, 1, 2)
+    extra = pe.values(normal(1, 2, 3, 3).softmax(-1), at, at)
+    assert (extra == 0).all()
+    extra.sum().backward()
+    assert (pe.value_table.grad[1:].abs().sum(-1) > 0).all()
+    assert (pe.value_table.grad[0] == 0).all()
+
+
+def test_no_values_unless_asked(normal, line):
+    pe, at = Pairwise(head_size=6), line(0, 1, 2)
+    assert pe.values(normal(1, 2, 3, 3), at, at) is None
+    assert list(pe.state_dict()) == ["table"]
+
+
 def test_unrelated_pairs_share_a_vector_of_their_own(line):
     relation = Relative(reach=2, clip=True)
     classes = relation(line(5, -1), line(0, 3, 5, 6, 9, -1))

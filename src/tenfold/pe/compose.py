@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Annotated, Any
 
 import pydantic
 from torch import Tensor, nn
 
+from tenfold.errors import TenfoldError
 from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding
 from tenfold.pe.nope import NoPE
 from tenfold.places import Places
@@ -143,7 +145,12 @@ def encoding_of(part: Part, sizes: dict[str, int | None]) -> PositionalEncoding:
     if isinstance(part, PositionalEncoding):
         return part
     known = {name: size for name, size in sizes.items() if size is not None}
-    return ENCODINGS.factory(Spec.model_validate(part), SIZES)(**known)
+    spec = Spec.model_validate(part)
+    for name in SIZES:
+        needed = inspect.signature(ENCODINGS[spec.name]).parameters.get(name)
+        if needed is not None and needed.default is needed.empty and name not in known:
+            raise TenfoldError(f'encoding "{spec.name}" needs {name}; give it with the parts')
+    return ENCODINGS.factory(spec, SIZES)(**known)
 
 
 def _total(given: Iterable[Tensor | None]) -> Tensor | None:

@@ -16,8 +16,9 @@ from tenfold.places import Places, distance
 class CoPE(PositionalEncoding):
     """p_ij = sum over m = j..i of sigmoid(q_i.k_m / sqrt(K)), at most positions - 1; the logit grows by q_i.e[p_ij].
 
-    e is a learned table, read between its rows by linear interpolation. Counting goes from the query
-    back, over keys with a place, so it needs causal attention.
+    e is a learned table, read between its rows by linear interpolation. Counting goes back from the query
+    in the order of the tokens, over those that have a place on the axis, so it needs causal attention;
+    queries are the last of the keys.
 
     >>> at = Places(index=torch.arange(5)[None])
     >>> q = torch.zeros(2, 4, 5, 16)
@@ -37,11 +38,14 @@ class CoPE(PositionalEncoding):
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{}, {"positions": 5}]
+        return [{}, {"positions": 5, "axis": "column"}]
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
-        behind, related = distance(q_at[self.axis], k_at[self.axis])
-        counted = (related & (behind >= 0)).unsqueeze(1)  # (B|1, 1, T, S)
+        _, related = distance(q_at[self.axis], k_at[self.axis])
+        t, s = related.shape[-2:]
+        here = torch.arange(s - t, s, device=q.device)[:, None]
+        so_far = torch.arange(s, device=q.device) <= here
+        counted = (related & so_far).unsqueeze(1)  # (B|1, 1, T, S)
         root = math.sqrt(q.shape[-1])
         gates = torch.sigmoid(q @ k.mT / root) * counted  # (B, H, T, S)
         position = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=self.positions - 1)

@@ -13,7 +13,7 @@ from tenfold.places import Places, distance
 
 
 class Decaying(PositionalEncoding):
-    """bias(i, j) = log b(|i - j|); unrelated pairs get none. Symmetric: a causal mask hides what lies ahead."""
+    """bias(i, j) = log b(|i - j|), and log b(0) for unrelated pairs. Symmetric: a causal mask hides what lies ahead."""
 
     decay: ClassVar[Decay]
     shared = True

@@ -95,6 +95,11 @@ class PerHead(Parted):
         said = [part for part in parts if part is not None]
         if not said:
             return None
+        for pe, part, count in zip(self.parts, parts, self.split, strict=True):
+            if part is not None and part.shape[1] not in (1, count):
+                raise TenfoldError(
+                    f'encoding "{pe.name}" is for {part.shape[1]} heads, its part of the split is {count}'
+                )
         batch = max(len(part) for part in said)
         full = [
             said[0].new_full((), nothing).expand(batch, count, *said[0].shape[2:])

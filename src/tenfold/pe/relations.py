@@ -94,7 +94,7 @@ class Significance(Relative):
 class Uniform(Relative):
     """A multiplier's digit has one vector, whoever asks (UPE): p_ij = c_s for a key of significance s.
 
-    Keys of the operand `operand` (from 0) with the query elsewhere; all other pairs by difference.
+    Keys of the operand `operand` (from 0), to any other token with a place; all other pairs by difference.
 
     >>> at = Places(
     ...     index=torch.arange(3)[None],
@@ -127,10 +127,14 @@ class Uniform(Relative):
         return [{"reach": room, "digits": room}]
 
     def __call__(self, q_at: Places, k_at: Places) -> Tensor:
-        behind, _ = distance(q_at["index"], k_at["index"])
+        apart, _ = distance(q_at["index"], k_at["index"])
+        _, related = distance(q_at[self.axis], k_at[self.axis])
+        itself = (apart == 0) & (q_at["role"] == self.role).unsqueeze(-1)
         digit = k_at["significance"].clamp(max=self.digits - 1)
-        hub = ((k_at["role"] == self.role) & (digit >= 0)).unsqueeze(-2) & (behind != 0)
-        return torch.where(hub, self.first + digit.unsqueeze(-2), super().__call__(q_at, k_at))
+        multiplier = ((k_at["role"] == self.role) & (digit >= 0)).unsqueeze(-2)
+        by_digit = self.first + digit.unsqueeze(-2)
+        others = super().__call__(q_at, k_at)
+        return torch.where(multiplier & related & ~itself, by_digit, others)
 
     def check(self, q_at: Places, k_at: Places) -> None:
         super().check(q_at, k_at)

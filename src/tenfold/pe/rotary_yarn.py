@@ -41,6 +41,10 @@ class RotaryYaRN(Rotary):
         super().__init__(head_size, base, share, axis)
         if fast <= slow:
             raise TenfoldError(f"fast turns of {fast} and slow ones of {slow}; fast must be more")
+        if base <= 1:
+            raise TenfoldError(
+                f"a base of {base}; YaRN needs more than 1, to tell fast pairs from slow"
+            )
         self.factor, self.trained, self.fast, self.slow = factor, trained, fast, slow
         self.size = 0.1 * math.log(max(factor, 1.0)) + 1
 

@@ -27,8 +27,8 @@ from torch import Tensor
 class Decay:
     """log b(n) as a formula of the distance n >= 0 and of parameters, and the integral of b from n on.
 
-    The integral is infinite where the sum diverges. b never grows with n, unless `wavy`. Distances
-    and parameters are tensors that broadcast against each other.
+    The integral is infinite where the sum diverges, or too large for a float. b never grows with n,
+    unless `wavy`. Distances and parameters are tensors that broadcast against each other.
 
     >>> TYPE_1.log_b(torch.tensor([0.0, 1.0]), torch.tensor(1.0)).exp().tolist()
     [1.0, 0.5]
@@ -39,7 +39,8 @@ class Decay:
     text: str
     log_b: Callable[..., Tensor]  # n, *parameters
     tail: Callable[..., Tensor]
-    why: str  # the sum converges or diverges
+    sums: Callable[..., Tensor]  # *parameters -> bool: whether the sum converges
+    why: str
     wavy: bool = False
 
 
@@ -62,7 +63,7 @@ class Series:
     @property
     def converges(self) -> list[bool]:
         """For each head, whether the sum over all distances is finite."""
-        return self.tail(torch.zeros(1, dtype=torch.float64)).isfinite()[:, 0].tolist()
+        return self.decay.sums(*self.parameters)[:, 0].tolist()
 
     def log_b(self, n: Tensor) -> Tensor:
         """(N,) or (H, N) -> (H, N)"""
@@ -86,9 +87,17 @@ def slopes(heads: int) -> Tensor:
     return torch.tensor((first + between)[:heads])
 
 
-def _never(n: Tensor, *parameters: Tensor) -> Tensor:
+def unbounded(n: Tensor, *parameters: Tensor) -> Tensor:
     """The integral of what diverges."""
-    return torch.full_like(n + parameters[0], math.inf)
+    return torch.full_like(n + parameters[0][:, :1], math.inf)
+
+
+def always(*parameters: Tensor) -> Tensor:
+    return torch.ones_like(parameters[0], dtype=torch.bool)
+
+
+def never(*parameters: Tensor) -> Tensor:
+    return torch.zeros_like(parameters[0], dtype=torch.bool)
 
 
 def _power_tail(n: Tensor, k: Tensor, p: Tensor, c: Tensor) -> Tensor:
@@ -129,61 +138,71 @@ def _sandwich(n: Tensor, share: Tensor, waves: Tensor) -> Tensor:
 CONSTANT = Decay(
     "0",
     lambda n, zero: n * zero,
-    _never,
+    unbounded,
+    never,
     "diverges: every distance has the same weight",
 )
 GEOMETRIC = Decay(
     "-k n",
     lambda n, k: -k * n,
     lambda n, k: torch.exp(-k * n) / k,
+    always,
     "converges: a geometric series",
 )
 TYPE_1 = Decay(
     "-ln(1 + (k n)^2)",
     lambda n, k: -torch.log1p((k * n) ** 2),
     lambda n, k: torch.atan2(torch.ones_like(k * n), k * n) / k,
+    always,
     "converges: below 1/(k n)^2, a p-series with p = 2",
 )
 TYPE_2 = Decay(
     "-(ln(3 + k n))^2",
     lambda n, k: -(torch.log(3 + k * n) ** 2),
     _type_2_tail,
+    always,
     "converges: n^(-ln n) falls faster than any power, by the integral test",
 )
 INVERSE = Decay(
     "-ln(1 + k n)",
     lambda n, k: -torch.log1p(k * n),
-    _never,
+    unbounded,
+    never,
     "diverges: the harmonic series",
 )
 INVERSE_LOG = Decay(
     "-(z + ln z), z = ln(3 + k n)",
     _inverse_log,
-    _never,
+    unbounded,
+    never,
     "diverges: the integral of 1/(n ln n) is ln ln n",
 )
 POWER = Decay(
     "-c (k n)^p",
     lambda n, k, p, c: -c * (k * n) ** p,
     _power_tail,
+    always,
     "converges: by the integral test, a gamma function",
 )
 KERPLE_LOG = Decay(
     "-p ln(1 + a n)",
     lambda n, p, a: -p * torch.log1p(a * n),
     _kerple_log_tail,
+    lambda p, a: p > 1,
     "a p-series: converges where p > 1, diverges where p <= 1",
 )
 SANDWICH = Decay(
     "c (sum_i cos(n w_i) - D)",
     _sandwich,
-    _never,
+    unbounded,
+    never,
     "diverges: never below exp(-2 c D), though it falls over practical ranges",
     wavy=True,
 )
 WINDOW = Decay(
     "0 for n <= w, else -inf",
     _window,
-    lambda n, w: (w + 1 - n).clamp(min=0),
+    lambda n, w: (w + 1 - n).clamp(min=0),  # the sum itself
+    lambda w: w.isfinite(),
     "converges where w is finite: nothing beyond it is seen",
 )

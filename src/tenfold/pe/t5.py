@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.base import PositionalEncoding
-from tenfold.pe.series import Decay, Series
+from tenfold.pe.series import Decay, Series, never, unbounded
 from tenfold.places import Places, distance
 
 
@@ -71,10 +71,8 @@ class T5(PositionalEncoding):
         def log_b(n: Tensor, by_head: Tensor) -> Tensor:
             return by_head.gather(1, self.bucket(n.long()).expand(len(by_head), -1))
 
-        decay = Decay(
-            "r[bucket(n)]", log_b, lambda n, by_head: torch.full_like(n + by_head[:, :1], math.inf),
-            "diverges: every distance from the last bucket on has the same weight", wavy=True,
-        )  # fmt: skip
+        why = "diverges: every distance from the last bucket on has the same weight"
+        decay = Decay("r[bucket(n)]", log_b, unbounded, never, why, wavy=True)
         return Series(decay, (table.mT,))
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:

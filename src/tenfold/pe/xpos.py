@@ -21,7 +21,8 @@ class XPos(Rotary):
     """Rotary, with pair c of a query grown by z_c^(i/scale) and of a key by z_c^(-j/scale).
 
     z_c = (2c/R + 0.4) / 1.4 < 1, so the pair's product shrinks as z_c^((i - j)/scale). Keys ahead would
-    grow instead: causal attention only. The factors leave single precision some 70 scales away.
+    grow instead: causal attention only. Tokens without a place lose what would be turned. The factors
+    leave single precision some 64 scales away.
 
     >>> at = Places(index=torch.arange(600)[None])
     >>> q = torch.ones(1, 1, 600, 4)
@@ -72,4 +73,5 @@ class XPos(Rotary):
     def _size(self, place: Tensor, sign: int) -> Tensor:
         pair = torch.arange(self.turned // 2, device=place.device, dtype=torch.float64)
         z = (2 * pair / self.turned + GAMMA) / (1 + GAMMA)
-        return z ** (sign * place.clamp(min=0).double().unsqueeze(-1) / self.scale)
+        place = place.unsqueeze(-1)
+        return z ** (sign * place.clamp(min=0).double() / self.scale) * (place >= 0)
