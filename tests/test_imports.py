@@ -20,6 +20,7 @@ BELOW = {  # part: the parts right below it; it may import these and whatever li
     "pe": ("places",),
     "theory": ("pe",),
     "models": ("batch", "pe"),
+    "hf": ("models",),
     "training": ("models",),
     "evals": ("models",),
     "calibrate": ("models",),

@@ -72,6 +72,19 @@ def distance(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     return q - k, (q >= 0) & (k >= 0)
 
 
+def in_order(
+    queries: int, keys: int, device: torch.device | str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The numbers of queries and keys in the sequence, (T, 1) and (S,): queries are the last of the keys.
+
+    >>> query, key = in_order(2, 3)
+    >>> (key <= query).int().tolist()
+    [[1, 1, 0], [1, 1, 1]]
+    """
+    key = torch.arange(keys, device=device)
+    return key[keys - queries :, None], key
+
+
 # Schemes. Each adds the axis of its own name. With a generator it may be random (training); without one
 # it is deterministic (evaluation). It reads facts only, never an answer token, so that the places of a
 # whole answer are known before its first digit is decoded.

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from tenfold.models.dropout import Dropout
 from tenfold.pe.base import PositionalEncoding
-from tenfold.places import Places
+from tenfold.places import Places, in_order
 
 VECTOR = 16  # floats in the widest vectors of a CPU
 
@@ -93,9 +93,8 @@ class Attention(nn.Module):
         window = pe.visible(q_at, k_at)
         if window is None or self.crossing:
             return window
-        t, s = window.shape[-2:]
-        here = torch.arange(s - t, s, device=window.device)[:, None]
-        return window | (torch.arange(s, device=window.device) == here)
+        query, key = in_order(window.shape[-2], window.shape[-1], window.device)
+        return window | (key == query)
 
     def _logits(
         self,

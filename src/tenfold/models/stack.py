@@ -15,7 +15,7 @@ from tenfold.models.block import Block, Norm, Seen
 from tenfold.models.dropout import Dropout
 from tenfold.pe.base import Attends, PositionalEncoding
 from tenfold.pe.nope import NoPE
-from tenfold.places import Places
+from tenfold.places import Places, in_order
 
 EncodingFactory = Callable[..., PositionalEncoding]  # takes width, heads, head_size
 
@@ -169,8 +169,7 @@ def visibility(
     """Which keys each query may see, (B|1, 1, T, S): no padding, nothing later, and always itself."""
     if valid is None and (not causal or queries == 1):
         return None
-    q = torch.arange(keys - queries, keys, device=device)[:, None]
-    k = torch.arange(keys, device=device)
+    q, k = in_order(queries, keys, device)
     allowed = (k <= q)[None, None] if causal else None
     if valid is not None:
         seen = valid[:, None, None, :]

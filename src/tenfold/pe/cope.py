@@ -10,7 +10,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.pe.base import Attends, PositionalEncoding
-from tenfold.places import Places, distance
+from tenfold.places import Places, distance, in_order
 
 
 class CoPE(PositionalEncoding):
@@ -42,10 +42,8 @@ class CoPE(PositionalEncoding):
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         _, related = distance(q_at[self.axis], k_at[self.axis])
-        t, s = related.shape[-2:]
-        here = torch.arange(s - t, s, device=q.device)[:, None]
-        so_far = torch.arange(s, device=q.device) <= here
-        counted = (related & so_far).unsqueeze(1)  # (B|1, 1, T, S)
+        query, key = in_order(q.shape[2], k.shape[2], q.device)
+        counted = (related & (key <= query)).unsqueeze(1)  # (B|1, 1, T, S)
         root = math.sqrt(q.shape[-1])
         gates = torch.sigmoid(q @ k.mT / root) * counted  # (B, H, T, S)
         position = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=self.positions - 1)

@@ -1,0 +1,24 @@
+"""Encodings in unmodified Hugging Face models: `swap(model, "alibi")`, and `load(GPT2LMHeadModel, folder)`."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from tenfold.errors import TenfoldError
+
+OLDEST = (5, 4)  # the first that tells a mask how many queries there are
+
+try:
+    _found = version("transformers")
+except PackageNotFoundError:
+    raise TenfoldError(
+        "tenfold.hf needs transformers, which is not installed: pip install 'tenfold[hf]'"
+    ) from None
+if tuple(int(part) for part in _found.split(".")[:2]) < OLDEST:
+    raise TenfoldError(
+        f"transformers {_found} is too old for tenfold.hf, which needs {OLDEST[0]}.{OLDEST[1]}: "
+        "pip install 'tenfold[hf]'"
+    )
+
+from tenfold.hf.loading import load  # noqa: E402 (only now is it known to work)
+from tenfold.hf.swapping import swap  # noqa: E402
+
+__all__ = ["load", "swap"]

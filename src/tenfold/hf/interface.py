@@ -1,0 +1,121 @@
+"""What transformers calls: one function for the mask of a forward pass, one for the attention of a layer.
+
+Both are registered under the name "tenfold" in the library's own interfaces. Transformers hands the
+attention mask of the user to the first and its result, untouched, to the second in every layer; so
+places are counted once, where the padding is known.
+
+Shapes: B batch, H heads, T queries, S keys, K head size.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
+
+from tenfold.errors import TenfoldError
+from tenfold.pe.base import Attends
+from tenfold.pe.dropin import attend
+from tenfold.places import Places
+
+NAME = "tenfold"
+
+
+class View(NamedTuple):
+    """Who may see whom, and where everyone is."""
+
+    allowed: Tensor | None  # (B, 1, T, S)
+    q_at: Places
+    k_at: Places
+
+
+def view(
+    *,
+    batch_size: int,
+    q_length: int,
+    kv_length: int,
+    q_offset: int | Tensor = 0,
+    attention_mask: Tensor | None = None,
+    device: torch.device | str = "cpu",
+    **more: Any,
+) -> View:
+    """A token's place is the number of tokens before it that are no padding: `pad pad a b` -> - - 0 1."""
+    if isinstance(q_offset, Tensor) or kv_length != q_offset + q_length:
+        raise TenfoldError(
+            f"a cache of {kv_length} keys for {int(q_offset)} + {q_length} tokens; a swapped model "
+            'needs one that grows with them (cache_implementation "dynamic", the default)'
+        )
+    if attention_mask is not None and attention_mask.shape != (batch_size, kv_length):
+        raise TenfoldError(
+            f"an attention_mask of shape {tuple(attention_mask.shape)}; a swapped model needs one "
+            f"number for each of all {kv_length} tokens, {(batch_size, kv_length)}"
+        )
+    index = torch.arange(kv_length, device=device)[None]  # (1, S): all rows alike
+    if attention_mask is not None and not bool(attention_mask.all()):
+        index = torch.where(attention_mask, attention_mask.cumsum(-1) - 1, -1)  # (B, S)
+    more |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    allowed = sdpa_mask(
+        batch_size=batch_size,
+        q_length=q_length,
+        kv_length=kv_length,
+        q_offset=q_offset,
+        attention_mask=attention_mask,
+        device=device,
+        **more,
+    )
+    at = Places(index=index)
+    return View(allowed, at.last(q_length), at)
+
+
+def attention(
+    module: nn.Module,
+    query: Tensor,  # (B, H, T, K)
+    key: Tensor,  # (B, H, S, K); from the cache, not rotated
+    value: Tensor,
+    attention_mask: View | Tensor | None,
+    dropout: float = 0.0,
+    position_ids: Tensor | None = None,
+    **_: Any,
+) -> tuple[Tensor, Tensor]:
+    """(B, T, H, K), and the weights (B, H, T, S)."""
+    held: Any = getattr(module, "encoding", None)
+    if held is None:
+        raise TenfoldError(
+            f"the config of this model asks for the attention of {NAME}, but its positions are still "
+            "its own; call tenfold.hf.swap, or tenfold.hf.load for a saved model"
+        )
+    if not isinstance(attention_mask, View):
+        raise TenfoldError(
+            "a four-dimensional attention_mask does not tell padding, from which places are counted; "
+            "give one of shape (batch, tokens)"
+        )
+    (pe,), (allowed, q_at, k_at) = held, attention_mask
+    if module.layer_idx == 0:
+        pe.check(q_at, k_at)
+        check_ids(position_ids, q_at["index"], k_at)
+    kind = Attends.CAUSAL if module.is_causal else Attends.TWO_WAY
+    mixed, weights = attend(pe, query, key, value, q_at, k_at, kind, allowed, dropout)
+    return mixed.transpose(1, 2), weights
+
+
+def check_ids(position_ids: Tensor | None, place: Tensor, k_at: Places) -> None:
+    """Places do not come from position_ids; those that say something else are refused, not ignored."""
+    if position_ids is None:
+        return
+    count, keys = place.shape[1], len(k_at)
+    plain = torch.arange(keys - count, keys, device=place.device)  # what GPT-2 itself fills in
+    agrees = (position_ids == place) | (place < 0)  # (B|1, T)
+    if not bool(agrees.all()) and not bool((position_ids == plain).all()):
+        row = int((~agrees).any(-1).nonzero()[0])
+        ids = position_ids.expand_as(agrees)[row].tolist()
+        raise TenfoldError(
+            f"position_ids {ids} are not the places that the attention_mask gives; leave them "
+            "out (packed sequences are not supported)"
+        )
+
+
+AttentionInterface.register(NAME, attention)
+AttentionMaskInterface.register(NAME, view)
