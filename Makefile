@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test check bench results clean
+.PHONY: demo test peers check bench results clean
 
 demo: $(STAMP)
 	$(BIN)/tenfold demo
 
 test: $(STAMP)
 	$(BIN)/pytest -n 2
+
+# Our encodings against other libraries' own.
+peers: .venv-peers/.installed
+	.venv-peers/bin/python -m pytest tests/peers --confcutdir tests/peers
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -28,9 +32,9 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 # transformers 4.57.6 is the last with BERT's relative keys; it lives apart and is only compared with.
-.venv-peers/.installed: pyproject.toml constraints.txt benchmarks/requirements.txt
+.venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r benchmarks/requirements.txt
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[peers]'
 	touch $@
 
 clean:

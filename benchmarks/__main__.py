@@ -1,4 +1,4 @@
-"""`python -m benchmarks [step] [time_to_accuracy] [--quick|--full] [--json FILE] [--save]`"""
+"""`python -m benchmarks [step] [time_to_accuracy] [encodings] [--quick|--full] [--json FILE] [--save]`"""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from typing import Any
 
 import torch
 
-from benchmarks import step, time_to_accuracy
+from benchmarks import encodings, step, time_to_accuracy
 from tenfold.training.memory import keep_memory
 
-BENCHMARKS: dict[str, Any] = {"step": step, "time_to_accuracy": time_to_accuracy}
+BENCHMARKS: dict[str, Any] = {
+    "step": step,
+    "time_to_accuracy": time_to_accuracy,
+    "encodings": encodings,
+}
 HERE = Path(__file__).parent
 
 

@@ -136,12 +136,27 @@ def test_ask(tenfold, run):
     assert out.startswith("7+3 = ")
 
 
+def test_ls_one(tenfold):
+    code, out, _ = tenfold("ls", "pe", "t5")
+    assert code == 0
+    assert out.startswith("bias(i, j) = r_h[bucket(i - j)]")
+    assert "  buckets: PositiveInt = 32\n" in out
+    told = json.loads(tenfold("ls", "relations", "joint", "--json")[1])
+    assert {"name": "roles", "type": "PositiveInt", "default": 5} in told["options"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_ls(tenfold, kind):
     code, out, _ = tenfold("ls", kind, "--json")
     assert code == 0
     names = [entry["name"] for entry in json.loads(out)]
-    expected = {"pe": "alibi", "tasks": "addition", "schemes": "cyclic", "runs": None}
+    expected = {
+        "pe": "alibi",
+        "tasks": "addition",
+        "schemes": "cyclic",
+        "runs": None,
+        "relations": "joint",
+    }
     expected |= {"recipes": "symmetry/addition-relative", "formats": "reversed"}
     expected |= {"samplers": "no-carry", "models": "decoder", "slices": "cascades"}
     assert expected[kind] is None or expected[kind] in names
@@ -208,6 +223,8 @@ def test_unknown_names(tenfold, run):
     refused(tenfold(*SMOKE[:-1], "smok"), '"smok"', 'did you mean "smoke"?')
     refused(tenfold("trian"), 'Did you mean "train"?')
     refused(tenfold("ls", "pee"), 'unknown kind "pee"', 'did you mean "pe"?')
+    refused(tenfold("ls", "pe", "alibbi"), 'unknown encoding "alibbi"', 'did you mean "alibi"?')
+    refused(tenfold("ls", "runs", "x"), "runs have no options to tell of")
     refused(tenfold("eval", "nowhere"), "unknown run")
     refused(tenfold("eval", "runs/nowhere"), "there is no run in runs/nowhere")
     refused(tenfold("eval", run, "--slices", "unifrm"), "unknown slice")

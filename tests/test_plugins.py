@@ -174,3 +174,26 @@ def test_a_recipe_may_name_it(package, tmp_path):
     assert told.returncode == 2
     assert told.stderr.startswith("error: ")
     assert 'unknown task "plugged-addition"' in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "entry", "told"),
+    [
+        ("import nowhere\n", "odd-even = tenfold_odd:Parity", "No module named 'nowhere'"),
+        (GOOD, "odd-even = tenfold_odd:Missing", "has no attribute 'Missing'"),
+        (GOOD, "alibi = tenfold_odd:Parity", "there is one of that name"),
+        (GOOD, "odd = tenfold_odd:Parity", 'its name is "odd-even"'),
+        (GOOD, "odd-even = tenfold_odd:distance", "it is no PositionalEncoding"),
+    ],
+)
+def test_a_plugin_that_fails_leaves_the_others_alone(package, tmp_path, source, entry, told):
+    environment = package(source)
+    info = tmp_path / "tenfold_odd-1.0.dist-info"
+    (info / "entry_points.txt").write_text(f"[tenfold.pe]\n{entry}\n")
+    listed = run(environment, "tenfold", "ls", "pe")
+    assert listed.returncode == 0
+    assert "\nalibi " in listed.stdout or listed.stdout.startswith("alibi ")
+    assert listed.stdout.count("odd") == 0
+    assert listed.stderr.startswith("warning: encoding ")
+    assert "is left out: " in listed.stderr
+    assert told in listed.stderr

@@ -1,9 +1,13 @@
 from typing import Literal
 
 import pytest
+import torch
 from pydantic import ValidationError
 
 from tenfold.errors import TenfoldError
+from tenfold.pe import ENCODINGS, ALiBi, Compose, NoPE, PerHead, Relative, Rotary, Window
+from tenfold.pe import KerpleLog as Kerple
+from tenfold.places import Places
 from tenfold.registry import Registry, Spec, name_of
 
 
@@ -22,6 +26,7 @@ def needs(x: int, *, much: int) -> int:
     return x + much
 
 
+AT = Places(index=torch.arange(3)[None])
 THINGS = Registry("thing", "tenfold.tests", of=(Thing,))
 VERBS = Registry("verb", "tenfold.tests", of=(two_words, needs))
 
@@ -107,3 +112,35 @@ def test_entry_points_add_components(monkeypatch):
 def test_name_of():
     assert name_of(Thing) == "thing"
     assert name_of(two_words) == "two-words"
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda: ALiBi(heads=0), '"alibi": heads is 0; input should be greater than 0'),
+        (lambda: ALiBi(heads=8, axs="index"), '"alibi": got an unexpected keyword argument'),
+        (lambda: ALiBi(), '"alibi": heads is missing'),
+        (lambda: Rotary(8, base=-2), '"rotary": base is -2; input should be greater than 0'),
+        (lambda: Rotary(8, share=float("nan")), '"rotary": share is nan; .* finite'),
+        (lambda: Rotary(8, share=2), "a share of 2.0 of 8 components"),
+        (lambda: Window(behind=-1), '"window": behind is -1'),
+        (lambda: Relative(reach=2.5), '"relative": reach is 2.5'),
+        (lambda: Compose([]), '"compose": parts is \\[\\]; list should have at least 1 item'),
+        (lambda: Compose([{"buckets": 3}], heads=2), "'buckets': 3} names no component"),
+        (lambda: Compose(["alibi"]), 'encoding "alibi" needs heads; give it with the parts'),
+        (lambda: PerHead([ALiBi(4), NoPE()], heads=4).bias(AT, AT), "is for 4 heads, its part .* is 2"),
+        (lambda: Spec.of({"behind": 3}), "names no component; a name does"),
+    ],
+)  # fmt: skip
+def test_constructors_check_what_they_are_given(made, told):
+    """The same checks as a recipe's, in Python."""
+    with pytest.raises(TenfoldError, match=told):
+        made()
+
+
+def test_a_factory_shares_no_module_between_what_it_makes():
+    inner = Kerple(heads=2)
+    make = ENCODINGS.factory(Spec(name="compose", options={"parts": [inner]}), ("heads",))
+    first, second = make(heads=2), make(heads=2)
+    assert first.parts[0].p is not second.parts[0].p
+    assert torch.equal(first.parts[0].p, inner.p)

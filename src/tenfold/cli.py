@@ -225,24 +225,30 @@ def gallery(
 
 
 # The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
-KINDS = ("pe", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices")
+KINDS = (
+    "pe", "relations", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
+)  # fmt: skip
 
 
 @app.command
 def ls(
     kind: Annotated[str, Parameter(help=", ".join(KINDS))],
+    name: Annotated[str | None, Parameter(help="One of them: what it is, its options.")] = None,
     /,
     *,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """List what there is, a line each.
+    """List what there is, a line each; or tell about one.
 
-    `tenfold ls pe`
+    `tenfold ls pe`, `tenfold ls pe alibi`
     """
     if kind not in KINDS:
         raise unknown("kind", kind, KINDS)
-    from tenfold.report.listing import listing
+    from tenfold.report.listing import details, listing
 
+    if name is not None:
+        told = details(kind, name)
+        return _print_json(told) if json_ else print(told["about"], *_lines(told), sep="\n")
     found = listing(kind)
     if json_:
         return _print_json([{"name": name, "about": about} for name, about in found])
@@ -252,6 +258,16 @@ def ls(
     if not found:
         print(f"no {kind} yet", file=sys.stderr)
     return None
+
+
+def _lines(told: dict[str, Any]) -> list[str]:
+    """The options of a component: `  axis: str = 'index'`."""
+    shown = [
+        f"  {option['name']}: {option['type']}"
+        + (f" = {option['default']!r}" if "default" in option else "")
+        for option in told["options"]
+    ]
+    return ["", "options:", *(shown or ["  none"])]
 
 
 @app.command

@@ -1,5 +1,6 @@
 """What every encoding obeys, in every model, in float64."""
 
+import copy
 import inspect
 import warnings
 from dataclasses import replace
@@ -67,7 +68,9 @@ def test_prefix_is_read_as_in_the_longer_sequence(model, make_batcher, ragged):
     sequence = make_batcher("causal")(ragged).sequence
     whole = model.head(model.stack(sequence))
     for count in range(1, len(sequence.places)):
-        assert_close(model.head(model.stack(first(sequence, count))), whole[:, :count])
+        real = sequence.valid[:, :count]  # what a pad says is nobody's
+        prefix = model.head(model.stack(first(sequence, count)))
+        assert_close(prefix[real], whole[:, :count][real])
 
 
 def read_logits(model, batch):
@@ -110,9 +113,7 @@ def test_beyond_its_limit_is_one_clear_error(model_name, encoding, make_batcher,
         if model.stack.encodings[0].limit is None:
             assert model(batch).isfinite().all()
         else:
-            with pytest.raises(
-                TenfoldError, match=r"\d.* the input (reaches|spans) \d+.*; raise pe"
-            ):
+            with pytest.raises(TenfoldError, match=r"\d.* the input (reaches|spans) \d+.*; raise"):
                 model(batch)
 
 
@@ -130,6 +131,10 @@ def test_gradient_reaches_every_parameter(model, batch):
         name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0
     ]
     assert unreached == []
+    for name, p in model.named_parameters():  # every head of an encoding, where it has heads
+        for axis in (0, -1):
+            if "encodings" in name and p.dim() and p.shape[axis] == 2:
+                assert (p.grad.movedim(axis, 0).reshape(2, -1).abs().sum(1) > 0).all(), name
 
 
 def test_saved_and_reloaded_answers_alike(model_name, encoding, model, batch, make_model):
@@ -192,6 +197,33 @@ def test_runs_on_the_meta_device(model_name, encoding, batch, make_model):
     assert logits.shape == (*batch.target.shape, 15)
 
 
+def test_made_on_meta_and_filled_later(model_name, encoding, model, batch, make_model):
+    """As large models are made: whatever is not in the state dict must not be lost."""
+    with torch.device("meta"):
+        hollow = make_model(model_name, encoding)
+    hollow.to_empty(device="cpu").load_state_dict(model.state_dict())
+    assert torch.equal(hollow(batch), model(batch))
+
+
+@only_for("decoder")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_does_not_miscount(model, dtype):
+    """A bias or a mask at 4096 places is what it is in float64, to the precision of the parameters."""
+    pe, far = model.stack.encodings[0], torch.arange(3900, 4096)[None]
+    at = Places(**{axis: far % 5 if axis == "role" else far for axis in pe.axes | {"index"}})
+    if pe.limit is not None or not pe.ways & {"bias", "visible"}:
+        pytest.skip("no bias or mask at that length")
+    with torch.no_grad():
+        for parameter in pe.parameters():
+            parameter.copy_(parameter.to(dtype))
+        exact = pe.bias(at, at), pe.visible(at, at)
+        half = copy.deepcopy(pe).to(dtype)
+        narrow = half.bias(at, at), half.visible(at, at)
+    if exact[0] is not None:
+        assert_close(narrow[0].double(), exact[0], rtol=2e-2, atol=2e-2)
+    assert exact[1] is None or torch.equal(narrow[1], exact[1])
+
+
 def test_reads_only_the_axes_it_declares(model, batch):
     axes = set().union(*(m.axes for m in model.modules() if isinstance(m, PositionalEncoding)))
 
@@ -235,12 +267,16 @@ def test_exports_with_dynamic_length_or_says_why_not(
     pe = model.stack.encodings[0]
     axes = sorted(pe.axes | {"index"})
 
-    def given(length):
-        examples = task.sample(2, length, np.random.default_rng(1), samplers.exact)
+    def given(length, rows=3):
+        examples = task.sample(rows, length, np.random.default_rng(1), samplers.exact)
         sequence = make_batcher("causal")(examples).sequence
-        return (sequence.tokens, *(sequence.places[axis].expand(2, -1) for axis in axes))
+        return (sequence.tokens, *(sequence.places[axis].expand(rows, -1) for axis in axes))
 
-    plain, length = Plain(model, axes), {1: torch.export.Dim("tokens", min=2, max=4096)}
+    rows_and_tokens = {
+        0: torch.export.Dim("rows", min=2, max=64),
+        1: torch.export.Dim("tokens", min=2, max=4096),
+    }
+    plain, length = Plain(model, axes), rows_and_tokens
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch.export's own
         asked = (plain, given(3)), {"dynamic_shapes": (length, (length,) * len(axes))}
@@ -249,8 +285,8 @@ def test_exports_with_dynamic_length_or_says_why_not(
                 torch.export.export(*asked[0], **asked[1])
             return
         program = torch.export.export(*asked[0], **asked[1])
-    for size in (3, 5, 11):
-        assert_close(program.module()(*given(size)), plain(*given(size)))
+    for size, rows in ((3, 3), (5, 2), (11, 9)):
+        assert_close(program.module()(*given(size, rows)), plain(*given(size, rows)))
 
 
 def on_axis(encoding, axis):
@@ -272,10 +308,14 @@ def test_any_scheme_with_any_encoding(
     batch = make_batcher("causal", bound)(ragged, torch.Generator().manual_seed(0))
     placed = on_axis(encoding, scheme)
     if placed is None:
-        return
+        pytest.skip("it has no axis to choose")
     model = make_model(model_name, placed)
     assert scheme in model.stack.encodings[0].axes
-    assert read_logits(model, batch).isfinite().all()
+    logits = read_logits(model, batch)
+    assert logits.isfinite().all()
+    nowhere = torch.full_like(batch.sequence.places[scheme], -1)
+    elsewhere = replace(batch.sequence, places=batch.sequence.places.add(**{scheme: nowhere}))
+    assert not torch.allclose(read_logits(model, replace(batch, sequence=elsewhere)), logits)
 
 
 def test_trains_on_addition(model_name, encoding, tmp_path):

@@ -45,10 +45,11 @@ def by_loops(attention, x, memory, q_at, k_at, allowed):
         for h in range(heads):
             own = slice(h * size, (h + 1) * size)
             for t, at in enumerate(q_at):
-                q, logits = q_all[b, t, own] * (1 + at), []
+                plain, logits = q_all[b, t, own], []
+                q = plain * (1 + at)
                 for s, there in enumerate(k_at):
                     k = k_all[b, s, own] * (2 + there)
-                    logit = (q @ k + q.sum() * there) / math.sqrt(size) + 0.1 * (at - there)
+                    logit = (q @ k + plain.sum() * there) / math.sqrt(size) + 0.1 * (at - there)
                     itself = not attention.crossing and s == len(k_at) - len(q_at) + t
                     seen = (abs(at - there) <= 2 or itself) and allowed[t][s]
                     logits.append(logit if seen else logit * 0 - math.inf)

@@ -106,7 +106,7 @@ def test_checks_every_part(line):
     with pytest.raises(TenfoldError, match="end at 8, the input reaches 9"):
         pe.check(line(9), line(9))
     with pytest.raises(TenfoldError, match='"xpos" is not made for cross attention'):
-        pe.check_kind(Attends.CROSS)
+        pe.serve(Attends.CROSS)
 
 
 def test_by_name(build):

@@ -101,7 +101,7 @@ def test_gradient_reaches_queries_keys_and_table(pe, normal, line):
 
 def test_causal_attention_only(build):
     with pytest.raises(TenfoldError, match='"cope" is not made for two-way attention, only for causal'):  # fmt: skip
-        build("cope").check_kind(Attends.TWO_WAY)
+        build("cope").serve(Attends.TWO_WAY)
 
 
 def test_options(build):

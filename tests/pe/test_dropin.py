@@ -78,9 +78,9 @@ def test_as_our_own_attention(spec, kind, queries, rows, attention, normal):
     turned_q, turned_k = pe.rotate(q, k, q_at, at)
     if pe.values(weights, q_at, at) is not None:
         with pytest.raises(TenfoldError, match="also adds to the values"):
-            additive_mask(pe, turned_q, turned_k, q_at, at, kind)
+            additive_mask(pe, q, turned_k, q_at, at, kind)
         return
-    mask = additive_mask(pe, turned_q, turned_k, q_at, at, kind, valid[:, None, None])
+    mask = additive_mask(pe, q, turned_k, q_at, at, kind, valid[:, None, None])
     mixed = scaled_dot_product_attention(turned_q, turned_k, v, attn_mask=mask)
     assert_close(attention.out(mixed.transpose(1, 2).flatten(2)), expected)
 
@@ -142,3 +142,25 @@ def test_what_it_is_not_made_for(normal, line):
         additive_mask(CoPE(head_size=8), q, q, at, at, Attends.TWO_WAY)
     with pytest.raises(TenfoldError, match="reach 1, the input spans 2"):
         additive_mask(Pairwise(head_size=8, relation={"reach": 1}), q, q, at, at)
+
+
+def test_attend_who_sees_nothing_takes_nothing(normal, line):
+    q, k, v = normal(1, 2, 2, 8), normal(1, 2, 3, 8), normal(1, 2, 3, 8)
+    mixed, weights = attend(Window(behind=0), q, k, v, line(0, 9), line(0, 1, 2), Attends.CROSS)
+    assert_close(mixed[:, :, 0], v[:, :, 0])
+    assert (weights[:, :, 1] == 0).all()
+    assert (mixed[:, :, 1] == 0).all()
+
+
+def test_attend_checks_too(normal, line):
+    q, at = normal(1, 2, 4, 8), line(0, 1, 2, 3)
+    with pytest.raises(TenfoldError, match="not made for two-way"):
+        attend(CoPE(head_size=8), q, q, q, at, at, Attends.TWO_WAY)
+    with pytest.raises(TenfoldError, match="the input spans 3"):
+        attend(Pairwise(head_size=8, relation={"reach": 1}, values=True), q, q, q, at, at)
+
+
+def test_heads_that_do_not_fit(normal, line):
+    q = normal(1, 2, 3, 8)
+    with pytest.raises(TenfoldError, match='"alibi" is for 8 heads, the queries have 2'):
+        additive_mask(ALiBi(heads=8), q, q, line(0, 1, 2), line(0, 1, 2))

@@ -119,7 +119,7 @@ def test_missing_places_and_other_rows_do_not_count_towards_the_reach():
 
 
 def test_no_reach():
-    with pytest.raises(TenfoldError, match="reach of 0; at least 1"):
+    with pytest.raises(TenfoldError, match="reach is 0; input should be greater than 0"):
         Relative(reach=0)
 
 

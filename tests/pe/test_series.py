@@ -143,7 +143,7 @@ def test_heads_have_their_own_parameters():
 @pytest.mark.parametrize("heads", [1, 2, 4, 8, 16, 32])
 def test_slopes_of_a_power_of_two(heads):
     expected = [2 ** (-8 * h / heads) for h in range(1, heads + 1)]
-    assert_close(slopes(heads), torch.tensor(expected))
+    assert_close(slopes(heads), torch.tensor(expected, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("heads", [3, 5, 6, 7, 12, 20])

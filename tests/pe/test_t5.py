@@ -55,7 +55,8 @@ def test_unrelated_pairs_teach_nothing(line):
     [
         ({"buckets": 3}, "3 buckets .* at least 4 buckets"),
         ({"buckets": 1, "ahead": False}, "1 buckets .* at least 2 buckets"),
-        ({"furthest": 8}, "distance of 8; .* above 8"),
+        ({"furthest": 8, "ahead": True}, "distance of 8; .* above 8"),
+        ({"furthest": 16}, "distance of 16; .* above 16"),
         ({"furthest": 16, "ahead": False}, "distance of 16; .* above 16"),
         ({"buckets": 0}, "buckets is 0"),
     ],

@@ -56,10 +56,10 @@ def test_single_precision_holds_up_to_the_limit(line):
 
 def test_causal_attention_only(build):
     pe = build("xpos")
-    pe.check_kind(Attends.CAUSAL)
+    pe.serve(Attends.CAUSAL)
     for kind in (Attends.TWO_WAY, Attends.CROSS):
         with pytest.raises(TenfoldError, match=f'"xpos" is not made for {kind} attention'):
-            pe.check_kind(kind)
+            pe.serve(kind)
 
 
 def test_options(build):

@@ -42,7 +42,7 @@ def test_what_is_told(tmp_path):
     assert told["inverse"].series == "diverges"
     assert told["inverse"].field == "unbounded"
     assert told["hard-alibi"].series == "converges in 4 of 8 heads"
-    assert told["fire"].series == "no function of distance alone"
+    assert told["fire"].series == "none stated"
     assert told["cope"].layouts == ["causal"]
     assert told["learned"].limit == 512
     assert told["learned"].enters == ["added to the input"]

@@ -110,7 +110,7 @@ def test_no_share(eps):
 
 
 def test_no_tokens():
-    with pytest.raises(TenfoldError, match="within 0 tokens; at least 1"):
+    with pytest.raises(TenfoldError, match="within 0 tokens; a whole number, at least 1"):
         reach(ALiBi(heads=2).series(), within=0)
 
 

@@ -18,7 +18,7 @@ from transformers.masking_utils import sdpa_mask
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.base import Attends
-from tenfold.pe.dropin import attend
+from tenfold.pe.dropin import attended
 from tenfold.places import Places
 
 NAME = "tenfold"
@@ -97,7 +97,7 @@ def attention(
         pe.check(q_at, k_at)
         check_ids(position_ids, q_at["index"], k_at)
     kind = Attends.CAUSAL if module.is_causal else Attends.TWO_WAY
-    mixed, weights = attend(pe, query, key, value, q_at, k_at, kind, allowed, dropout)
+    mixed, weights = attended(pe, query, key, value, q_at, k_at, kind, allowed, dropout)
     return mixed.transpose(1, 2), weights
 
 

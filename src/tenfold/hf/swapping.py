@@ -66,7 +66,7 @@ def swap(model: Model, encoding: str | dict[str, Any] | Spec) -> Model:
     `{"name": "pairwise", "relation": {"reach": 64, "clip": True}}` gives options. The encodings are
     `model.base_model.encodings`, one a layer or one for all, as in tenfold's own models.
     """
-    family, spec = _family(model), Spec.model_validate(encoding)
+    family, spec = _family(model), Spec.of(encoding)
     base, recorded = model.base_model, _recorded(spec)
     layers: list[Any] = [
         base.get_submodule(family.attention.format(number))
@@ -89,6 +89,8 @@ def swap(model: Model, encoding: str | dict[str, Any] | Spec) -> Model:
 
 
 def _family(model: PreTrainedModel) -> Family:
+    if not isinstance(model, PreTrainedModel):
+        raise TenfoldError(f"{model!r} is no model of transformers; GPT2LMHeadModel(config) is one")
     kind = model.config.model_type
     if kind not in FAMILIES:
         raise TenfoldError(

@@ -63,6 +63,8 @@ def overrides(words: Iterable[str]) -> dict[str, Any]:
         for part in path:
             old = inner.get(part, {})
             inner[part] = {"name": old} if isinstance(old, str) else old
+            if not isinstance(inner[part], dict):
+                raise TenfoldError(f"--{key}: {part} is {old!r}, which has no parts; give it whole")
             inner = inner[part]
         try:
             inner[last] = yaml.safe_load(text)

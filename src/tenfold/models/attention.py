@@ -68,19 +68,24 @@ class Attention(nn.Module):
         if memory is None:
             assert cache is not None
             none = q[:, :, :0]
-            q, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
+            turned, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
             k, v = cache.extend(none, none)
         else:
             k, v = self._split(self.key_value(memory), 2)
-            q, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
+            turned, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
             if cache is not None:
                 k, v = cache.extend(k, v)
         window = self._window(pe, q_at, k_at)
         seen = allowed if window is None else window if allowed is None else window & allowed
-        logits = self.logits(self._logits(q, k, pe, q_at, k_at, seen))
+        blind = None
+        if window is not None and seen is not None and self.crossing:
+            blind = ~seen.any(-1, keepdim=True)  # in self-attention everyone sees themselves
+            seen = seen | blind
+        scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
+        logits = self.logits(self._logits(turned, k, scores, bias, seen))
         weights = softmax(logits)  # (B, H, T, S)
-        if window is not None and seen is not None:  # who sees nothing takes nothing
-            weights = weights.masked_fill(~seen.any(-1, keepdim=True), 0.0)
+        if blind is not None:  # who sees nothing takes nothing
+            weights = weights.masked_fill(blind, 0.0)
         weights = self.dropout(self.weights(weights))
         mixed = weights @ v
         extra = pe.values(weights, q_at, k_at)
@@ -100,21 +105,19 @@ class Attention(nn.Module):
         self,
         q: Tensor,
         k: Tensor,
-        pe: PositionalEncoding,
-        q_at: Places,
-        k_at: Places,
+        scores: Tensor | None,
+        bias: Tensor | None,
         seen: Tensor | None,
     ) -> Tensor:
         scale = 1 / math.sqrt(self.size)
-        scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
         logits = (q * scale) @ k.mT  # (B, H, T, S)
         if scores is not None:
-            logits = torch.add(logits, scores, alpha=scale)
-        if bias is not None:
-            logits = logits + bias.to(logits.dtype)
-        if seen is not None:
-            logits = logits.masked_fill(~seen, -math.inf)
-        return logits
+            logits.add_(scores, alpha=scale)
+        mask = None if bias is None else bias.to(logits.dtype)
+        if seen is not None:  # one addition for both; masked_fill takes longer
+            mask = logits.new_zeros(()) if mask is None else mask
+            mask = torch.where(seen, mask, -math.inf)
+        return logits if mask is None else logits.add_(mask)
 
     def _split(self, x: Tensor, parts: int) -> list[Tensor]:
         """(B, T, parts * D) -> parts x (B, H, T, K); unbound whole, so that its backward is one copy"""

@@ -58,7 +58,7 @@ class Encodings(nn.Module):
 
         def made(embeds: bool) -> PositionalEncoding:
             pe = make(width=shape.width, heads=shape.heads, head_size=shape.width // shape.heads)
-            pe.check_kind(kind)
+            pe.serve(kind)
             return pe.part(embeds=embeds, attends=shape.layers > 0) or NoPE()
 
         first = made(embeds=kind is not Attends.CROSS)
@@ -109,29 +109,30 @@ class Stack(nn.Module):
         caches: Caches | None = None,
     ) -> Tensor:
         """(B, read, D). With caches, `tokens` are those that follow what the caches hold."""
-        k_at, k_valid = tokens.places, tokens.valid
-        if caches is not None:
-            held = caches.own[0].length + tokens.tokens.shape[1]
-            k_at = caches.places.slice(0, held)
-            k_valid = None if caches.valid is None else caches.valid[:, :held]
         count = tokens.tokens.shape[1]
+        whole, valid, held = tokens.places, tokens.valid, count
+        if caches is not None:
+            whole, valid, held = caches.places, caches.valid, caches.own[0].length + count
         if not (tokens.tokens.is_meta or torch.compiler.is_exporting()):
-            self.check(tokens.places, k_at, memory.places if memory is not None else None)
+            source_at = memory.places if memory is not None else None
+            self.check(tokens.places, whole.slice(0, held), source_at)
+            whole = aligned(whole, valid, self.encodings[0].differences)
         x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
         x = self.dropout(x)
-        allowed = visibility(count, k_at.count, k_valid, self.causal, x.device)
+        k_at, k_valid = whole.slice(0, held), None if valid is None else valid[:, :held]
+        allowed = visibility(count, held, k_valid, self.causal, x.device)
         last = len(self.blocks) - 1
         for layer, block in enumerate(self.blocks):
             wanted = (read or count) if layer == last else count
-            q_at = tokens.places.last(wanted)
             itself = Seen(
                 self.encodings[layer],
-                q_at,
+                k_at.last(wanted),
                 k_at,
                 None if allowed is None else allowed[:, :, -wanted:],
                 None if caches is None else caches.own[layer],
             )
-            x = block(x, itself, wanted, *self._source(layer, q_at, memory, caches))
+            crossing = self._source(layer, tokens.places.last(wanted), memory, caches)
+            x = block(x, itself, wanted, *crossing)
         return self.norm(x)
 
     def check(self, q_at: Places, k_at: Places, source_at: Places | None = None) -> None:
@@ -176,3 +177,21 @@ def visibility(
         allowed = seen if allowed is None else seen & allowed
         allowed = allowed | (k == q)
     return allowed
+
+
+def aligned(at: Places, valid: Tensor | None, axes: frozenset[str]) -> Places:
+    """Rows that differ only by where they start share one row of places, on axes seen by differences alone.
+
+    `- 0 1 2` and `0 1 2 -` become `0 1 2 3`: the same differences, and nobody sees the pads. Then what
+    an encoding makes of them is made once, not for every row.
+    """
+    if valid is None:
+        return at
+    slot = torch.arange(valid.shape[1], device=valid.device)
+    for axis in sorted(axes & set(at)):
+        start = at[axis] - slot
+        first = start.masked_fill(~valid, torch.iinfo(start.dtype).max).amin(1)
+        final = start.masked_fill(~valid, torch.iinfo(start.dtype).min).amax(1)
+        if torch.equal(at[axis] >= 0, valid) and bool((first >= final).all()):
+            at = at.add(**{axis: slot[None]})
+    return at

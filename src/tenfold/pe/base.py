@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tenfold.errors import TenfoldError
 from tenfold.pe.series import Series
 from tenfold.places import Places
-from tenfold.registry import Registry
+from tenfold.registry import Checked, Registry
 
 
 class Attends(enum.StrEnum):
@@ -34,7 +34,7 @@ LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
 WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
 
 
-class PositionalEncoding(nn.Module):
+class PositionalEncoding(Checked, nn.Module):
     """Override what the encoding does; leave the rest.
 
     A pair of tokens without a place on the axis is unrelated. A model makes one instance a layer, or a
@@ -49,6 +49,7 @@ class PositionalEncoding(nn.Module):
     shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
+    reads_keys: ClassVar[bool] = False  # for its scores, which then change if keys are turned
 
     def __init__(self, *axes: str) -> None:
         super().__init__()
@@ -63,6 +64,11 @@ class PositionalEncoding(nn.Module):
     def invariant(self) -> frozenset[str]:
         """The axes that it reads, but only by differences."""
         return self.axes if self.shift_invariant else frozenset()
+
+    @property
+    def differences(self) -> frozenset[str]:
+        """The axes of which attention sees only differences, whatever enters at the input."""
+        return self.invariant if self.attends else self.axes
 
     @property
     def layouts(self) -> frozenset[str]:
@@ -100,12 +106,12 @@ class PositionalEncoding(nn.Module):
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""
 
-    def check_kind(self, kind: Attends) -> None:
+    def serve(self, kind: Attends) -> None:
+        """Be told which kind of attention it is in; one clear error where it is not made for that."""
         if kind not in self.kinds:
             raise TenfoldError(
                 f'encoding "{self.name}" is not made for {kind} attention, only for '
-                f"{' and '.join(sorted(self.kinds))}; in an encoder-decoder, pe, encoder_pe and "
-                "cross_pe may differ"
+                f"{' and '.join(sorted(self.kinds))}"
             )
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
@@ -117,7 +123,7 @@ class PositionalEncoding(nn.Module):
         return q, k
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
-        """(B, H, T, S), added to q.k before the division by sqrt(K)."""
+        """(B, H, T, S), added to q.k before the division by sqrt(K); q is not turned, k is, as in a cache."""
         return None
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 import pydantic
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
@@ -25,18 +26,17 @@ class Parted(PositionalEncoding):
     A later layer borrows the shared parts of the first: they are not its own, so they are not saved twice.
     """
 
-    def __init__(self, parts: Iterable[PositionalEncoding]) -> None:
-        self.parts: list[PositionalEncoding]
-        nn.Module.__init__(self)
-        self._hold(list(parts))
+    def __init__(self, parts: list[PositionalEncoding]) -> None:
+        super().__init__(*(axis for part in parts for axis in part.axes))
+        self._hold(parts)
 
-    def _hold(
-        self, parts: list[PositionalEncoding], borrowed: frozenset[int] = frozenset()
-    ) -> None:
-        own = [part for number, part in enumerate(parts) if number not in borrowed]
-        self.own = nn.ModuleList(own)
+    def _hold(self, parts: list[PositionalEncoding], borrowed: Collection[int] = ()) -> None:
+        """Parts by their number; those that are borrowed belong to another layer."""
+        self.own = nn.ModuleDict(
+            {str(n): part for n, part in enumerate(parts) if n not in borrowed}
+        )
         self.parts = parts
-        self.axes = frozenset().union(*(part.axes for part in parts))
+        self.axes = frozenset(axis for part in parts for axis in part.axes)
         limits = [part.limit for part in parts if part.limit is not None]
         self.limit = min(limits, default=None)
 
@@ -50,8 +50,11 @@ class Parted(PositionalEncoding):
 
     @property
     def invariant(self) -> frozenset[str]:
-        read_as_such = (part.axes - part.invariant for part in self.parts)
-        return self.axes - frozenset().union(*read_as_such)
+        return self.axes - frozenset().union(*(part.axes - part.invariant for part in self.parts))
+
+    @property
+    def differences(self) -> frozenset[str]:
+        return self.axes - frozenset().union(*(part.axes - part.differences for part in self.parts))
 
     @property
     def ways(self) -> frozenset[str]:
@@ -66,17 +69,15 @@ class Parted(PositionalEncoding):
 
     def borrow(self, first: PositionalEncoding) -> None:
         assert isinstance(first, Parted)
-        parts, borrowed = list(self.parts), set()
-        for number, (part, theirs) in enumerate(zip(self.parts, first.parts, strict=True)):
+        for part, theirs in zip(self.parts, first.parts, strict=True):
             part.borrow(theirs)
-            if theirs.shared:
-                parts[number] = theirs
-                borrowed.add(number)
-        self._hold(parts, frozenset(borrowed))
+        borrowed = [number for number, theirs in enumerate(first.parts) if theirs.shared]
+        parts = [first.parts[n] if n in borrowed else part for n, part in enumerate(self.parts)]
+        self._hold(parts, borrowed)
 
-    def check_kind(self, kind: Attends) -> None:
+    def serve(self, kind: Attends) -> None:
         for part in self.parts:
-            part.check_kind(kind)
+            part.serve(kind)
 
     def check(self, q_at: Places, k_at: Places) -> None:
         for part in self.parts:
@@ -98,12 +99,12 @@ class Compose(Parted):
     def __init__(
         self,
         parts: Parts,
-        width: int | None = None,
-        heads: int | None = None,
-        head_size: int | None = None,
+        width: PositiveInt | None = None,
+        heads: PositiveInt | None = None,
+        head_size: PositiveInt | None = None,
     ) -> None:
         sizes = {"width": width, "heads": heads, "head_size": head_size}
-        super().__init__(encoding_of(part, sizes) for part in parts)
+        super().__init__([encoding_of(part, sizes) for part in parts])
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
@@ -111,7 +112,22 @@ class Compose(Parted):
         return [
             {"parts": ["t5", pairs, {"name": "learned", "limit": room}]},
             {"parts": ["rotary", {"name": "window", "behind": 5}, "alibi"]},
+            {"parts": ["rotary", pairs]},
         ]
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        return super().invariant - self._turned_under_scores()
+
+    @property
+    def differences(self) -> frozenset[str]:
+        return super().differences - self._turned_under_scores()
+
+    def _turned_under_scores(self) -> frozenset[str]:
+        """Axes that turn keys which another part's scores then read as they stand."""
+        if not any(part.reads_keys for part in self.parts):
+            return frozenset()
+        return frozenset(a for part in self.parts if "rotate" in part.ways for a in part.axes)
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         for part in self.parts:
@@ -145,7 +161,7 @@ def encoding_of(part: Part, sizes: dict[str, int | None]) -> PositionalEncoding:
     if isinstance(part, PositionalEncoding):
         return part
     known = {name: size for name, size in sizes.items() if size is not None}
-    spec = Spec.model_validate(part)
+    spec = Spec.of(part)
     for name in SIZES:
         needed = inspect.signature(ENCODINGS[spec.name]).parameters.get(name)
         if needed is not None and needed.default is needed.empty and name not in known:

@@ -29,9 +29,12 @@ class CoPE(PositionalEncoding):
     name = "cope"
     known_as = ("CoPE", "contextual position encoding")
     kinds = frozenset({Attends.CAUSAL})
+    reads_keys = True
     shift_invariant = True
 
-    def __init__(self, head_size: int, positions: PositiveInt = 64, axis: str = "index") -> None:
+    def __init__(
+        self, head_size: PositiveInt, positions: PositiveInt = 64, axis: str = "index"
+    ) -> None:
         super().__init__(axis)
         self.axis, self.positions = axis, positions
         self.table = nn.Parameter(torch.zeros(positions, head_size))

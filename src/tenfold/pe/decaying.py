@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor
 
 from tenfold.pe.base import PositionalEncoding
@@ -13,42 +14,52 @@ from tenfold.places import Places, distance
 
 
 class Decaying(PositionalEncoding):
-    """bias(i, j) = log b(|i - j|), and log b(0) for unrelated pairs. Symmetric: a causal mask hides what lies ahead."""
+    """bias(i, j) = log b(|i - j|), and log b(0) for unrelated pairs. Symmetric: a causal mask hides what lies ahead.
+
+    Computed in at least single precision, whatever the model's: distances are integers beyond what half
+    precision can count.
+    """
 
     decay: ClassVar[Decay]
     shared = True
     shift_invariant = True
+    anchor: Tensor
 
     def __init__(self, axis: str = "index") -> None:
         super().__init__(axis)
         self.axis = axis
+        self.register_buffer("anchor", torch.empty(0), persistent=False)  # where, and how precise
 
     def by_head(self) -> tuple[Tensor, ...]:
         """The decay's parameters, (H,) each."""
         raise NotImplementedError
 
     def series(self) -> Series:
-        return Series(self.decay, tuple(p.detach().double()[:, None] for p in self.by_head()))
+        return Series(self.decay, tuple(p.detach().cpu().double()[:, None] for p in self.by_head()))
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])  # (B|1, T, S)
-        far = torch.where(related, behind.abs(), 0).unsqueeze(1)
-        return self.decay.log_b(far, *(p[:, None, None] for p in self.by_head()))  # (B|1, H, T, S)
+        wide = torch.promote_types(self.anchor.dtype, torch.float32)
+        far = torch.where(related, behind.abs(), 0).unsqueeze(1).to(wide)
+        parameters = (p.to(self.anchor.device, wide)[:, None, None] for p in self.by_head())
+        return self.decay.log_b(far, *parameters)  # (B|1, H, T, S)
 
 
 class Sloped(Decaying):
     """A decay with ALiBi's slopes, k = 2^(-8h/H)."""
 
-    slopes: Tensor
-
-    def __init__(self, heads: int, axis: str = "index") -> None:
+    def __init__(self, heads: PositiveInt, axis: str = "index") -> None:
         super().__init__(axis)
-        self.register_buffer("slopes", slopes(heads), persistent=False)
+        self.heads = heads
+
+    @property
+    def slopes(self) -> Tensor:
+        return slopes(self.heads)
 
     def by_head(self) -> tuple[Tensor, ...]:
         return (self.slopes,)
 
 
-def at_least(parameter: Tensor, low: float, high: float | None = None) -> Tensor:
-    """Clamped, with the gradient of the unclamped: a parameter at its bound can come back."""
-    return parameter + (parameter.clamp(low, high) - parameter).detach()
+def clamped(parameter: Tensor, low: float, high: float | None = None) -> Tensor:
+    """Within bounds, with the gradient of the unbounded: a parameter at its bound can come back."""
+    return parameter.clamp(low, high).detach() + (parameter - parameter.detach())

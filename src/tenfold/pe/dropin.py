@@ -18,7 +18,7 @@ from tenfold.places import Places, in_order
 
 def additive_mask(
     pe: PositionalEncoding,
-    q: Tensor,  # (B, H, T, K), after pe.rotate
+    q: Tensor,  # (B, H, T, K), before pe.rotate
     k: Tensor,  # (B, H, S, K), after pe.rotate
     q_at: Places,
     k_at: Places,
@@ -36,14 +36,19 @@ def additive_mask(
     >>> additive_mask(ALiBi(heads=8), q, k, at, at)[0, 0].tolist()
     [[-0.0, -inf, -inf], [-0.5, -0.0, -inf], [-1.0, -0.5, -0.0]]
     """
-    pe.check_kind(kind)
+    pe.serve(kind)
     pe.check(q_at, k_at)
     if "values" in pe.ways:
         raise TenfoldError(
             f'encoding "{pe.name}" also adds to the values, for which a mask is not enough; '
             "use tenfold.pe.dropin.attend"
         )
-    return _merged(pe, q, k, q_at, k_at, kind, allowed)
+    mask = _merged(pe, q, k, q_at, k_at, kind, allowed)
+    if mask is not None and mask.dim() == 4 and mask.shape[1] not in (1, q.shape[1]):
+        raise TenfoldError(
+            f'encoding "{pe.name}" is for {mask.shape[1]} heads, the queries have {q.shape[1]}'
+        )
+    return mask
 
 
 def attend(
@@ -58,10 +63,29 @@ def attend(
     dropout: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """All of attention, in plain steps: the output (B, H, T, K) and the weights (B, H, T, S)."""
-    q, k = pe.rotate(q, k, q_at, k_at)
-    logits = q @ k.mT / math.sqrt(q.shape[-1])  # (B, H, T, S)
+    pe.serve(kind)
+    pe.check(q_at, k_at)
+    return attended(pe, q, k, v, q_at, k_at, kind, allowed, dropout)
+
+
+def attended(
+    pe: PositionalEncoding,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    q_at: Places,
+    k_at: Places,
+    kind: Attends,
+    allowed: Tensor | None,
+    dropout: float,
+) -> tuple[Tensor, Tensor]:
+    """As `attend`, where all is known to be in order."""
+    turned, k = pe.rotate(q, k, q_at, k_at)
+    logits = turned @ k.mT / math.sqrt(q.shape[-1])  # (B, H, T, S)
     mask = _merged(pe, q, k, q_at, k_at, kind, allowed)
     weights = (logits if mask is None else logits + mask).softmax(-1)
+    if mask is not None and kind is Attends.CROSS:  # who sees nothing takes nothing
+        weights = torch.where(mask.isinf().all(-1, keepdim=True), 0.0, weights)
     weights = F.dropout(weights, dropout) if dropout else weights
     mixed, extra = weights @ v, pe.values(weights, q_at, k_at)
     return mixed if extra is None else mixed + extra, weights

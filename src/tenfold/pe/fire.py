@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.scalar import looked_up
 from tenfold.places import Places, distance
 
 ROOM = 1 << 22  # numbers that a slice of the hidden layer may have
@@ -32,7 +34,7 @@ class FIRE(PositionalEncoding):
 
     def __init__(
         self,
-        heads: int,
+        heads: PositiveInt,
         hidden: PositiveInt = 32,
         threshold: PositiveFloat = 512.0,
         axis: str = "index",
@@ -49,7 +51,16 @@ class FIRE(PositionalEncoding):
         return [{"threshold": 64.0}]
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
-        share, related = self.share(q_at[self.axis], k_at[self.axis])  # (B|1, T, S)
+        q, k = q_at[self.axis], k_at[self.axis]
+        rows = max(q.shape[0], k.shape[0])
+        if rows > 1 and not (q.is_meta or torch.compiler.is_exporting()):
+            size = max(1, 1 + int(torch.maximum(q.max(), k.max())))
+            if size * size < rows * q.shape[1] * k.shape[1]:
+                return self._looked_up(q, k, size)
+        return self._computed(q, k)
+
+    def _computed(self, q: Tensor, k: Tensor) -> Tensor:
+        share, related = self.share(q, k)  # (B|1, T, S)
         rows = max(1, ROOM // (share.shape[0] * share.shape[2] * self.expand.out_features))
         if torch.compiler.is_exporting() or share.shape[1] <= rows:
             bias = self._network(share)
@@ -57,15 +68,27 @@ class FIRE(PositionalEncoding):
             bias = torch.cat([self._network(some) for some in share.split(rows, 1)], 2)
         return bias * related.unsqueeze(1)
 
-    def share(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        behind, related = distance(q, k)
-        limit = (self.threshold * self.multiplier).abs()
-        longest = torch.maximum(torch.maximum(q.unsqueeze(-1), k.unsqueeze(-2)), limit)
-        return torch.sign(behind) * self._psi(behind) / (self._psi(longest) + 1e-6), related
+    def _looked_up(self, q: Tensor, k: Tensor, size: int) -> Tensor:
+        """Rows differ, but meet the same places: each pair of places computed once."""
+        place = torch.arange(size, device=q.device)[None]
+        table = self._computed(place, place)[0].flatten(1)  # (H, places * places)
+        _, related = distance(q, k)
+        pair = q.clamp(min=0).unsqueeze(-1) * size + k.clamp(min=0).unsqueeze(-2)
+        return looked_up(table.mT, pair) * related.unsqueeze(1)
 
-    def _psi(self, x: Tensor) -> Tensor:
-        return torch.log1p((self.c * x).abs())
+    def share(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Computed in at least single precision, whatever the model's: half precision cannot count far."""
+        c, multiplier = self._wide(self.c), self._wide(self.multiplier)
+        behind, related = distance(q, k)
+        limit = (self.threshold * multiplier).abs()
+        longest = torch.maximum(torch.maximum(q.unsqueeze(-1), k.unsqueeze(-2)), limit)
+        far, whole = torch.log1p((c * behind).abs()), torch.log1p((c * longest).abs())
+        return torch.sign(behind) * far / (whole + 1e-6), related
 
     def _network(self, share: Tensor) -> Tensor:
-        hidden = torch.relu(self.expand(share.unsqueeze(-1)))  # (B|1, T, S, hidden)
-        return self.contract(hidden).permute(0, 3, 1, 2)
+        first, second = (map(self._wide, (x.weight, x.bias)) for x in (self.expand, self.contract))
+        hidden = F.relu(F.linear(share.unsqueeze(-1), *first))  # (B|1, T, S, hidden)
+        return F.linear(hidden, *second).permute(0, 3, 1, 2)
+
+    def _wide(self, x: Tensor) -> Tensor:
+        return x.to(torch.promote_types(x.dtype, torch.float32))

@@ -27,27 +27,27 @@ class HardALiBi(PositionalEncoding):
     known_as = ("Hard-ALiBi",)
     shared = True
     shift_invariant = True
-    spans: Tensor
 
     def __init__(
-        self, heads: int, windowed: PositiveInt | None = None, axis: str = "index"
+        self, heads: PositiveInt, windowed: PositiveInt | None = None, axis: str = "index"
     ) -> None:
         super().__init__(axis)
         self.axis = axis
         windowed = max(1, heads // 2) if windowed is None else windowed
         if windowed > heads:
             raise TenfoldError(f"{windowed} windowed heads of {heads}; at most {heads}")
-        spans = [float(h) for h in range(1, windowed + 1)] + [math.inf] * (heads - windowed)
-        self.register_buffer("spans", torch.tensor(spans), persistent=False)
+        self.heads, self.windowed = heads, windowed
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{}, {"windowed": 2}]
+        return [{"windowed": 2}]
 
     def series(self) -> Series:
-        return Series(WINDOW, (self.spans.double()[:, None] - 1,))
+        spans = [float(h) for h in range(self.windowed)] + [math.inf] * (self.heads - self.windowed)
+        return Series(WINDOW, (torch.tensor(spans, dtype=torch.float64)[:, None],))
 
     def visible(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])
-        inside = behind.abs().unsqueeze(1) < self.spans[:, None, None]
-        return inside & related.unsqueeze(1) | self.spans.isinf()[:, None, None]
+        head = torch.arange(1, self.heads + 1, device=behind.device)[:, None, None]
+        near = (behind.abs().unsqueeze(1) < head) & related.unsqueeze(1)
+        return near | (head > self.windowed)

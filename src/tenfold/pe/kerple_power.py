@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from tenfold.pe.decaying import Decaying, at_least
+from tenfold.pe.decaying import Decaying, clamped
 from tenfold.pe.series import POWER
 
 
@@ -25,10 +26,10 @@ class KerplePower(Decaying):
     known_as = ("KERPLE (power)", "Kerple-power")
     decay = POWER
 
-    def __init__(self, heads: int, axis: str = "index") -> None:
+    def __init__(self, heads: PositiveInt, axis: str = "index") -> None:
         super().__init__(axis)
         self.p = nn.Parameter(torch.rand(heads) * 2)
         self.a = nn.Parameter(torch.rand(heads))
 
     def by_head(self) -> tuple[Tensor, ...]:
-        return torch.ones_like(self.p), at_least(self.p, 0.01, 2.0), at_least(self.a, 0.01)
+        return torch.ones_like(self.p), clamped(self.p, 0.01, 2.0), clamped(self.a, 0.01)

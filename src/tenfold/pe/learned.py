@@ -34,7 +34,7 @@ class Learned(PositionalEncoding):
     )
     shared = True
 
-    def __init__(self, width: int, limit: PositiveInt = 512, axis: str = "index") -> None:
+    def __init__(self, width: PositiveInt, limit: PositiveInt = 512, axis: str = "index") -> None:
         super().__init__(axis)
         self.axis = axis
         self.limit: int = limit
@@ -49,7 +49,7 @@ class Learned(PositionalEncoding):
         if top >= self.limit:
             raise TenfoldError(
                 f"learned positions end at {self.limit - 1}, the input reaches {top} "
-                f'on the axis "{self.axis}"; raise pe.limit before training'
+                f'on the axis "{self.axis}"; raise their limit'
             )
 
     def embed(self, x: Tensor, at: Places) -> Tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.pe.base import PositionalEncoding
@@ -31,7 +32,7 @@ class Pairwise(PositionalEncoding):
     known_as = ("RPE", "UPE", "Shaw", "relative_key")
 
     def __init__(
-        self, head_size: int, relation: Related = "relative", values: bool = False
+        self, head_size: PositiveInt, relation: Related = "relative", values: bool = False
     ) -> None:
         given = relation_of(relation)
         super().__init__(*given.axes)
@@ -57,9 +58,32 @@ class Pairwise(PositionalEncoding):
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         classes = self.relation(q_at, k_at)  # (B|1, T, S)
-        if not torch.compiler.is_exporting() and classes.shape[0] == 1 and q.shape[0] >= 8:
+        if self._alike(classes, q):
             return self._shared(q, classes[0])
+        if not _abstract(classes) and self.relation.classes > MANY * classes.shape[-1]:
+            slices = zip(q.split(QUERIES, 2), classes.split(QUERIES, 1), strict=True)
+            return torch.cat([self._occurring(some, theirs) for some, theirs in slices], 2)
         return self._gathered(q, classes)
+
+    def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        """The weight of each class, summed over its keys, times its vector."""
+        if self.value_table is None:
+            return None
+        b, h, t, s = weights.shape
+        classes = self.relation(q_at, k_at)
+        if self._alike(classes, weights):
+            by_query = weights.permute(2, 0, 1, 3).reshape(t, b * h, s)
+            mixed = by_query @ self.value_table[classes[0]]  # (T, BH, K)
+            return mixed.view(t, b, h, -1).permute(1, 2, 0, 3)
+        by_class = weights.new_zeros(b, h, t, self.relation.classes)
+        classes = classes.unsqueeze(1).expand(b, h, t, -1)
+        return by_class.scatter_add(-1, classes, weights) @ self.value_table
+
+    def _alike(self, classes: Tensor, x: Tensor) -> bool:
+        """Whether all rows have the same classes, and so many that (T, S, K) is no more than (B, H, T, S)."""
+        if _abstract(classes) or classes.shape[0] > 1 or x.shape[0] < 8:
+            return False
+        return x.shape[0] * x.shape[1] >= self.table.shape[1]
 
     def _shared(self, q: Tensor, classes: Tensor) -> Tensor:
         """All rows alike: one matrix product per query over the gathered (T, S, K) vectors."""
@@ -71,15 +95,26 @@ class Pairwise(PositionalEncoding):
 
     def _gathered(self, q: Tensor, classes: Tensor) -> Tensor:
         """Rows differ: each query against the whole table, then the score of each pair's class."""
-        by_class = q @ self.table.mT  # (B, H, T, classes)
-        b, h, t, _ = by_class.shape
-        return by_class.gather(-1, classes.unsqueeze(1).expand(b, h, t, -1))
+        return _picked(q @ self.table.mT, classes)
 
-    def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
-        """The weight of each class, summed over its keys, times its vector."""
-        if self.value_table is None:
-            return None
-        b, h, t, _ = weights.shape
-        classes = self.relation(q_at, k_at).unsqueeze(1).expand(b, h, t, -1)
-        by_class = weights.new_zeros(b, h, t, self.relation.classes)
-        return by_class.scatter_add(-1, classes, weights) @ self.value_table
+    def _occurring(self, q: Tensor, classes: Tensor) -> Tensor:
+        """The same against those classes that occur: of thousands, a few queries meet few."""
+        occurs = classes.new_zeros(self.relation.classes, dtype=torch.bool)
+        occurs[classes.flatten()] = True
+        number = (occurs.cumsum(0) - 1)[classes]
+        return _picked(q @ self.table[occurs].mT, number)
+
+
+MANY = 4  # times as many classes as keys: most of them do not occur
+QUERIES = 16  # in a slice
+
+
+def _picked(by_class: Tensor, classes: Tensor) -> Tensor:
+    """(B, H, T, classes), (B|1, T, S) -> (B, H, T, S)"""
+    b, h, t, _ = by_class.shape
+    return by_class.gather(-1, classes.unsqueeze(1).expand(b, h, t, -1))
+
+
+def _abstract(x: Tensor) -> bool:
+    """Where there are no numbers to choose a form by: the plain one is taken."""
+    return x.is_meta or torch.compiler.is_exporting()

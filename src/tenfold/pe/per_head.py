@@ -27,10 +27,10 @@ class PerHead(Parted):
     def __init__(
         self,
         parts: Parts,
-        heads: int,
+        heads: PositiveInt,
         split: list[PositiveInt] | None = None,
-        width: int | None = None,
-        head_size: int | None = None,
+        width: PositiveInt | None = None,
+        head_size: PositiveInt | None = None,
     ) -> None:
         if split is None:
             if heads % len(parts):
@@ -100,7 +100,7 @@ class PerHead(Parted):
                 raise TenfoldError(
                     f'encoding "{pe.name}" is for {part.shape[1]} heads, its part of the split is {count}'
                 )
-        batch = max(len(part) for part in said)
+        batch = max(part.shape[0] for part in said)
         full = [
             said[0].new_full((), nothing).expand(batch, count, *said[0].shape[2:])
             if part is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from tenfold.pe.decaying import Sloped
@@ -29,7 +29,7 @@ class Power(Sloped):
 
     def __init__(
         self,
-        heads: int,
+        heads: PositiveInt,
         power: PositiveFloat = 0.5,
         factor: PositiveFloat = 1.0,
         axis: str = "index",

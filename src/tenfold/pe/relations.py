@@ -14,10 +14,10 @@ from torch import Tensor
 
 from tenfold.errors import TenfoldError
 from tenfold.places import Places, distance
-from tenfold.registry import Registry, Spec
+from tenfold.registry import Checked, Registry, Spec
 
 
-class Relation(ABC):
+class Relation(Checked, ABC):
     name: ClassVar[str]
     axes: frozenset[str]
     invariant: frozenset[str] = frozenset()  # the axes that it reads, but only by differences
@@ -32,7 +32,7 @@ class Relation(ABC):
     @abstractmethod
     def __call__(self, q_at: Places, k_at: Places) -> Tensor: ...
 
-    def check(self, q_at: Places, k_at: Places) -> None:  # noqa: B027 (most have a class for any pair)
+    def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a pair has no class."""
 
 
@@ -47,8 +47,6 @@ class Relative(Relation):
     name = "relative"
 
     def __init__(self, reach: PositiveInt = 64, clip: bool = False, axis: str = "index") -> None:
-        if reach < 1:
-            raise TenfoldError(f"a reach of {reach}; at least 1")
         self.reach, self.clip, self.axis = reach, clip, axis
         self.axes = self.invariant = frozenset({axis})
         self.classes = 2 * reach + 2
@@ -69,7 +67,7 @@ class Relative(Relation):
         if far > self.reach and not self.clip:
             raise TenfoldError(
                 f"relative positions reach {self.reach}, the input spans {far} on the axis "
-                f'"{self.axis}"; raise pe.relation.reach before training, or set pe.relation.clip'
+                f'"{self.axis}"; raise their reach, or set clip'
             )
 
 
@@ -121,6 +119,7 @@ class Uniform(Relative):
         self.axes = frozenset({"index", "role", "significance", axis})
         self.invariant = frozenset({"index", axis}) - {"significance"}
         self.classes += digits
+        self.limit = digits if self.limit is None else min(self.limit, digits)
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
@@ -142,7 +141,7 @@ class Uniform(Relative):
         if top >= self.digits:
             raise TenfoldError(
                 f"uniform positions of {self.digits} digits, the input reaches {top + 1}; raise "
-                "pe.relation.digits before training"
+                "their digits"
             )
 
 
@@ -186,7 +185,7 @@ class Joint(Relative):
         if top >= self.roles:
             raise TenfoldError(
                 f"joint positions of {self.roles} roles, the input has the role {top}; raise "
-                "pe.relation.roles before training"
+                "their roles"
             )
 
 
@@ -207,7 +206,7 @@ def relation_of(given: Related) -> Relation:
     if isinstance(given, Relation):
         return given
     named = given if isinstance(given, str) else {"name": "relative", **given}
-    return RELATIONS.build(Spec.model_validate(named))
+    return RELATIONS.build(Spec.of(named))
 
 
 def relation_examples(room: int) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torch
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
@@ -32,7 +32,7 @@ class Rotary(PositionalEncoding):
 
     def __init__(
         self,
-        head_size: int,
+        head_size: PositiveInt,
         base: PositiveFloat = 10_000.0,
         share: float = 1.0,
         axis: str = "index",
@@ -42,7 +42,8 @@ class Rotary(PositionalEncoding):
         self.turned = int(head_size * share) // 2 * 2
         if not 0 < share <= 1 or self.turned == 0:
             raise TenfoldError(
-                f"a share of {share} turns none of {head_size} components; 0 to 1 is right"
+                f"a share of {share} of {head_size} components is turned; above 0, at most 1, and at "
+                "least 2 components are right"
             )
 
     @classmethod
@@ -65,5 +66,5 @@ class Rotary(PositionalEncoding):
         if size is not None:
             waves = [wave * size for wave in waves]
         cos, sin = (wave.to(x.dtype).unsqueeze(1) for wave in waves)  # (B|1, 1, T, R/2)
-        a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
+        a, b, rest = x.split([half, half, x.shape[-1] - 2 * half], -1)
         return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, PositiveInt
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.rotary import Rotary
@@ -23,7 +23,7 @@ class RotaryNTK(Rotary):
 
     def __init__(
         self,
-        head_size: int,
+        head_size: PositiveInt,
         factor: PositiveFloat = 4.0,
         base: PositiveFloat = 10_000.0,
         share: float = 1.0,

@@ -29,7 +29,7 @@ class RotaryYaRN(Rotary):
 
     def __init__(
         self,
-        head_size: int,
+        head_size: PositiveInt,
         factor: PositiveFloat = 4.0,
         trained: PositiveInt = 512,
         fast: PositiveFloat = 32.0,

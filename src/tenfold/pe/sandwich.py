@@ -26,35 +26,40 @@ class Sandwich(PositionalEncoding):
     known_as = ("Sandwich",)
     shared = True
     shift_invariant = True
-    share: Tensor
+    anchor: Tensor
 
     def __init__(
         self,
-        heads: int,
+        heads: PositiveInt,
         waves: PositiveInt = 64,
         base: PositiveFloat = 10_000.0,
         axis: str = "index",
     ) -> None:
         super().__init__(axis)
-        self.axis, self.waves, self.base = axis, waves, base
-        head = torch.arange(1, heads + 1)
-        self.register_buffer("share", heads / (8 * head), persistent=False)
+        self.axis, self.heads, self.waves, self.base = axis, heads, waves, base
+        self.register_buffer("anchor", torch.empty(0), persistent=False)  # where, and how precise
 
     def series(self) -> Series:
-        return Series(SANDWICH, (self.share.double()[:, None], self._rates()))
+        cpu = torch.device("cpu")
+        return Series(SANDWICH, (self._shares(cpu)[:, None], self._rates(cpu)))
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         q, k = q_at[self.axis], k_at[self.axis]
         _, related = distance(q, k)
         total = self._turned(q) @ self._turned(k).mT - self.waves  # (B|1, T, S)
         total = torch.where(related, total, 0.0).unsqueeze(1)
-        return (total * self.share[:, None, None]).to(self.share.dtype)
+        bias = total * self._shares(total.device)[:, None, None]  # (B|1, H, T, S)
+        return bias.to(torch.promote_types(self.anchor.dtype, torch.float32))
 
     def _turned(self, place: Tensor) -> Tensor:
         """Sines and cosines, (B|1, T, 2D), exact at long range."""
-        angle = place.unsqueeze(-1) * self._rates()
+        angle = place.unsqueeze(-1) * self._rates(place.device)
         return torch.cat([angle.cos(), angle.sin()], -1)
 
-    def _rates(self) -> Tensor:
-        wave = torch.arange(1, self.waves + 1, device=self.share.device, dtype=torch.float64)
+    def _rates(self, device: torch.device) -> Tensor:
+        wave = torch.arange(1, self.waves + 1, device=device, dtype=torch.float64)
         return self.base ** (-wave / self.waves)
+
+    def _shares(self, device: torch.device) -> Tensor:
+        head = torch.arange(1, self.heads + 1, device=device, dtype=torch.float64)
+        return self.heads / (8 * head)

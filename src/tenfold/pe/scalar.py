@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.pe.base import PositionalEncoding
@@ -23,7 +24,7 @@ class Scalar(PositionalEncoding):
     name = "scalar"
     known_as = ("learned relative bias",)
 
-    def __init__(self, heads: int, relation: Related = "relative") -> None:
+    def __init__(self, heads: PositiveInt, relation: Related = "relative") -> None:
         given = relation_of(relation)
         super().__init__(*given.axes)
         self.relation, self.limit = given, given.limit
@@ -41,5 +42,10 @@ class Scalar(PositionalEncoding):
         self.relation.check(q_at, k_at)
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
-        classes = self.relation(q_at, k_at)
-        return nn.functional.embedding(classes, self.table).permute(0, 3, 1, 2)  # (B|1, H, T, S)
+        return looked_up(self.table, self.relation(q_at, k_at))
+
+
+def looked_up(table: Tensor, classes: Tensor) -> Tensor:
+    """A number for each head, from (classes, H) and (B|1, T, S) to (B|1, H, T, S); an embedding's backward is slower."""
+    picked = table.mT.index_select(1, classes.flatten())
+    return picked.view(-1, *classes.shape).transpose(0, 1)

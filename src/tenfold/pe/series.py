@@ -84,7 +84,7 @@ def slopes(heads: int) -> Tensor:
     whole = 2 ** (heads.bit_length() - 1)
     first = [2 ** (-8 * h / whole) for h in range(1, whole + 1)]
     between = [2 ** (-4 * h / whole) for h in range(1, 2 * whole + 1, 2)]
-    return torch.tensor((first + between)[:heads])
+    return torch.tensor((first + between)[:heads], dtype=torch.float64)
 
 
 def unbounded(n: Tensor, *parameters: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from tenfold.pe.base import PositionalEncoding
@@ -23,7 +23,9 @@ class Sinusoidal(PositionalEncoding):
     known_as = ("sinusoidal APE",)
     shared = True
 
-    def __init__(self, width: int, base: PositiveFloat = 10_000.0, axis: str = "index") -> None:
+    def __init__(
+        self, width: PositiveInt, base: PositiveFloat = 10_000.0, axis: str = "index"
+    ) -> None:
         super().__init__(axis)
         self.axis, self.base, self.width = axis, base, width
 

@@ -10,7 +10,8 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import Attends, PositionalEncoding
+from tenfold.pe.scalar import looked_up
 from tenfold.pe.series import Decay, Series, never, unbounded
 from tenfold.places import Places, distance
 
@@ -20,7 +21,8 @@ class T5(PositionalEncoding):
 
     Half of the buckets hold one distance each, the other half logarithmically more, up to `furthest`;
     whatever is further shares the last. With `ahead` half of all buckets are for keys ahead (T5's
-    encoder); without it, all keys ahead share the bucket of distance 0 (T5's decoder).
+    encoder); without it, all keys ahead share the bucket of distance 0 (T5's decoder). Not given, it
+    follows the attention that it is in.
 
     >>> T5(heads=2, buckets=8, furthest=16, ahead=False).bucket(
     ...     torch.tensor([0, 3, 4, 8, 99, -5])
@@ -35,25 +37,31 @@ class T5(PositionalEncoding):
 
     def __init__(
         self,
-        heads: int,
+        heads: PositiveInt,
         buckets: PositiveInt = 32,
         furthest: PositiveInt = 128,
-        ahead: bool = True,
+        ahead: bool | None = None,
         axis: str = "index",
     ) -> None:
         super().__init__(axis)
-        self.axis, self.buckets, self.furthest, self.ahead = axis, buckets, furthest, ahead
-        one_way = buckets // 2 if ahead else buckets
-        if one_way < 2 or furthest <= one_way // 2:
+        self.axis, self.buckets, self.furthest = axis, buckets, furthest
+        self.ahead, self.follows = ahead is not False, ahead is None
+        least, single = (4, buckets // 4) if ahead else (4 if self.follows else 2, buckets // 2)
+        if buckets < least or furthest <= single:
             raise TenfoldError(
-                f"{buckets} buckets up to a distance of {furthest}; at least "
-                f"{4 if ahead else 2} buckets and a distance above {one_way // 2} are right"
+                f"{buckets} buckets up to a distance of {furthest}; at least {least} buckets, and a "
+                f"distance above {single}, are right"
             )
         self.table = nn.Parameter(torch.randn(buckets, heads) * 0.02)
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{}, {"ahead": False}]
+        return [{}, {"ahead": True}, {"ahead": False}]
+
+    def serve(self, kind: Attends) -> None:
+        super().serve(kind)
+        if self.follows:
+            self.ahead = kind is not Attends.CAUSAL
 
     def bucket(self, behind: Tensor) -> Tensor:
         """The bucket of each difference of places, query minus key."""
@@ -77,5 +85,4 @@ class T5(PositionalEncoding):
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])  # (B|1, T, S)
-        bias = nn.functional.embedding(self.bucket(behind), self.table)  # (B|1, T, S, H)
-        return (bias * related.unsqueeze(-1)).permute(0, 3, 1, 2)
+        return looked_up(self.table, self.bucket(behind)) * related.unsqueeze(1)

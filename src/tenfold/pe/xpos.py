@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import torch
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
@@ -38,7 +38,7 @@ class XPos(Rotary):
 
     def __init__(
         self,
-        head_size: int,
+        head_size: PositiveInt,
         scale: PositiveFloat = 512.0,
         base: PositiveFloat = 10_000.0,
         share: float = 1.0,
@@ -60,10 +60,12 @@ class XPos(Rotary):
         if self.limit is not None and top >= self.limit:
             raise TenfoldError(
                 f"xpos with a scale of {self.scale:g} ends at {self.limit - 1}, the input reaches {top} "
-                f'on the axis "{self.axis}"; raise pe.scale before training'
+                f'on the axis "{self.axis}"; raise its scale'
             )
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        if q.dtype is torch.float16:
+            raise TenfoldError("xpos in float16, whose numbers end too early; float32 or bfloat16")
         q_place, k_place = q_at[self.axis], k_at[self.axis]
         return (
             self.turn(q, q_place, self._size(q_place, 1)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,20 +63,22 @@ FLOOR = -12.0  # a weight of e^-12 is nothing to see
 
 
 def curves_by_head(logits: Tensor, path: Path) -> Path:
-    """Draw logits (H, N) by distance, a line a head, from dark to light; what is not seen ends in a bar."""
+    """Draw logits (H, N) by distance, a line a head from dark to light; where some keys are hidden, weights."""
+    hides = bool(logits.isneginf().any())
+    lines, names = logits, [f"head {number + 1}" for number in range(len(logits))]
+    if bool((logits == logits[:1]).all()):
+        lines, names = logits[:1], ["all heads"]
+    shown = lines.exp() if hides else lines.clamp(min=2 * FLOOR)
     figure, axes = pyplot.subplots(figsize=(6.4, 2.8), dpi=130)
-    colors = pyplot.get_cmap("viridis")(torch.linspace(0, 0.92, len(logits)).numpy())
-    top = float(logits.clamp(min=FLOOR).max())
-    low = max(FLOOR, float(logits.masked_fill(logits.isinf(), 0).min()))
-    space = max(0.06 * (top - low), 1e-3)
-    for number, (line, color) in enumerate(zip(logits, colors, strict=True)):
-        seen = line.masked_fill(line.isinf(), math.nan)
-        axes.plot(seen, color=color, lw=1.4, label=f"head {number + 1}")
-        hidden = (line.isinf() & (line < 0)).nonzero()
-        if len(hidden):
-            axes.axvline(int(hidden[0]) - 0.5, color=color, lw=1, ls=":")
-    axes.set(xlabel="distance", ylabel="logit", xlim=(0, logits.shape[1] - 1))
-    axes.set_ylim(low - space, top + space)
+    colors = pyplot.get_cmap("viridis")(torch.linspace(0, 0.92, len(lines)).numpy())
+    for line, name, color in zip(shown, names, colors, strict=True):
+        axes.plot(line, color=color, lw=1.4, label=name, drawstyle="steps-mid" if hides else None)
+    axes.set(xlabel="distance", ylabel="weight" if hides else "logit", xlim=(0, lines.shape[1] - 1))
+    top, low = float(shown.max()), max(FLOOR, float(shown.min()))
+    if top - low < 1e-6:
+        axes.text(0.5, 0.6, "the same for every distance", transform=axes.transAxes, ha="center")
+        top, low = 1.0, -1.0
+    axes.set_ylim(low - 0.06 * (top - low), top + 0.06 * (top - low))
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=6, ncol=2)

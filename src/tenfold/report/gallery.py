@@ -106,7 +106,7 @@ def shown(name: str) -> tuple[PositionalEncoding, dict[str, Any]]:
 def card(name: str, pe: PositionalEncoding, options: dict[str, Any], out: Path) -> Card:
     kind = type(pe)
     series = pe.series()
-    verdict, why, field, within = "no function of distance alone", "", "", ""
+    verdict, why, field, within = "none stated", "", "", ""
     if series is not None:
         verdict, why = _verdict(series.converges), series.decay.why
         field, within = _over_heads(reach(series, EPS)), _over_heads(reach(series, EPS, WITHIN))
@@ -172,8 +172,11 @@ def _page(cards: list[Card]) -> str:
         f'<p class="soft">{len(cards)} encodings, shown with {HEADS} heads of {HEAD_SIZE}. The '
         f"receptive field is how many of the nearest keys hold {1 - EPS:.0%} of the weight that the "
         "encoding alone gives, over all distances and within "
-        f"{WITHIN:,} tokens: least / middle / greatest over heads. What is learned is shown as it "
-        "starts.</p>",
+        f"{WITHIN:,} tokens behind the query: least / middle / greatest over heads. A picture shows "
+        f"the logit of a key 0 to {FURTHEST} places behind a query at place {FURTHEST}, less that of "
+        "the query itself, or the weight where keys are hidden; a line a head. All tokens are the "
+        "same vector; for what is added at the input, position meets position. What is learned is "
+        "shown as it starts.</p>",
         '<div class="wide"><table class="facts"><tr><th>name</th><th>enters as</th><th>its series</th>'
         f"<th>receptive field</th><th>within {WITHIN:,}</th></tr>{rows}</table></div>",
         *map(_section, cards),
@@ -186,9 +189,9 @@ def _section(card: Card) -> str:
         "in the papers": ", ".join(card.known_as),
         "enters as": ", ".join(card.enters) or "nothing",
         "reads the axes": ", ".join(card.axes) or "none",
-        "moves with": ", ".join(card.shift_invariant),
+        "unchanged if moved along": ", ".join(card.shift_invariant),
         "layouts": ", ".join(card.layouts),
-        "longest": "no limit" if card.limit is None else f"{card.limit - 1:,}",
+        "greatest place or difference": "no limit" if card.limit is None else f"{card.limit - 1:,}",
         "learned": f"{card.parameters:,} parameters a layer" if card.parameters else "nothing",
         "its series": card.why or card.series,
         "receptive field": card.field,
@@ -206,8 +209,7 @@ def _section(card: Card) -> str:
         f'<section id="{escape(card.name)}"><h2>{escape(card.name)}</h2>'
         f"<p>{escape(card.about)}</p><p>{escape(card.formula)}</p>"
         f'<figure><img src="{escape(card.picture)}" alt="{escape(card.name)} by distance" '
-        'loading="lazy"><figcaption>The logit of a key this far behind the query, less that of '
-        "the query itself, all else equal; one line a head.</figcaption></figure>"
+        'loading="lazy"></figure>'
         f'<table class="facts">{rows}</table>'
         f'<p class="soft"><a href="{escape(card.file)}">{escape(Path(card.file).name)}</a></p></section>'
     )

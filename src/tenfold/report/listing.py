@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +13,9 @@ from tenfold.evals import SLICES
 from tenfold.lab import recipes
 from tenfold.lab.run import Run
 from tenfold.models import MODELS
-from tenfold.pe import ENCODINGS
+from tenfold.pe import ENCODINGS, RELATIONS, SIZES
 from tenfold.places import SCHEMES
-from tenfold.registry import Registry
+from tenfold.registry import Registry, options_of
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS
 
 Listing = list[tuple[str, str]]
@@ -28,6 +29,23 @@ def about(thing: Any) -> str:
     """The first line of a docstring."""
     lines = (thing.__doc__ or "").strip().splitlines()
     return lines[0] if lines else ""
+
+
+def details(kind: str, name: str) -> dict[str, Any]:
+    """All that a component says of itself, and its options; sizes that a model fills in are left out."""
+    if kind not in REGISTRIES:
+        raise TenfoldError(f"{kind} have no options to tell of; {', '.join(REGISTRIES)} have")
+    component = REGISTRIES[kind][name]
+    return {
+        "name": name,
+        "about": inspect.getdoc(component) or "",
+        "options": [
+            {"name": option, "type": str(parameter.annotation)}
+            | ({} if parameter.default is parameter.empty else {"default": parameter.default})
+            for option, parameter in options_of(component).items()
+            if option not in SIZES
+        ],
+    }
 
 
 def _components(registry: Registry[Any]) -> Callable[[], Listing]:
@@ -62,12 +80,16 @@ def _runs() -> Listing:
     return found
 
 
+REGISTRIES: dict[str, Registry[Any]] = {
+    "pe": ENCODINGS,
+    "tasks": TASKS,
+    "schemes": SCHEMES,
+    "formats": FORMATS,
+    "samplers": SAMPLERS,
+    "relations": RELATIONS,
+}
 LISTINGS: dict[str, Callable[[], Listing]] = {
-    "pe": _components(ENCODINGS),
-    "tasks": _components(TASKS),
-    "schemes": _components(SCHEMES),
-    "formats": _components(FORMATS),
-    "samplers": _components(SAMPLERS),
+    **{kind: _components(registry) for kind, registry in REGISTRIES.items()},
     "models": _components(MODELS),
     "slices": lambda: [(name, about(slice)) for name, slice in SLICES.items()],
     "recipes": _recipes,

@@ -25,6 +25,7 @@ def profile(pe: PositionalEncoding, *, heads: int, head_size: int, furthest: int
     count = torch.arange(furthest + 1)[None]
     at = Places(**dict.fromkeys(pe.axes | {"index"}, count)).add(role=torch.zeros_like(count))
     query_at = at.last(1)
+    pe.check(query_at, at)
     width = heads * head_size
     x = torch.ones(1, furthest + 1, width)
     x = pe.embed(torch.zeros_like(x), at) if pe.embeds else x  # positions against positions
@@ -32,7 +33,7 @@ def profile(pe: PositionalEncoding, *, heads: int, head_size: int, furthest: int
     q = k[:, :, -1:]
     turned_q, turned_k = pe.rotate(q, k, query_at, at)
     logits = turned_q @ turned_k.mT  # (1, H, 1, S)
-    scores = pe.scores(turned_q, turned_k, query_at, at)
+    scores = pe.scores(q, turned_k, query_at, at)
     if scores is not None:
         logits = logits + scores
     logits = logits / math.sqrt(head_size)

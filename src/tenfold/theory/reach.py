@@ -23,7 +23,7 @@ from tenfold.pe.series import Series
 
 TERMS = 1 << 16  # summed one by one
 FARTHEST = 1 << 62  # where the search ends
-ROUNDING = 1e-12  # of sums in float64, as a share of the whole
+ROUNDING = 2e-11  # of sums of so many terms in float64, and of integrals, as a share
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,22 @@ class Reach:
             return f"> {self.low:.1e}"
         if self.low == self.high:
             return f"{self.low:,}"
-        return f"{(self.low + self.high) / 2:.4g}"
+        if self.high < 10**6:
+            return f"{self.low:,}-{self.high:,}"
+        return f"about {(self.low + self.high) / 2:.3g}"
 
 
-def reach(series: Series, eps: float = 0.05, within: int | None = None) -> list[Reach | None]:
+def reach(
+    series: Series | None, eps: float = 0.05, within: int | None = None
+) -> list[Reach | None]:
     """For each head, how many of the nearest keys hold all but a share `eps` of the weight; None: no number does.
 
     >>> from tenfold.pe import ALiBi
     >>> [str(head) for head in reach(ALiBi(heads=4).series(), eps=0.05)]  # ceil(-ln eps / slope)
     ['12', '48', '192', '767']
     """
+    if series is None:
+        raise TenfoldError("this encoding states no series of weights by distance; it has no reach")
     if not 0 < eps < 1:
         raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
     if within is not None:
@@ -67,11 +73,11 @@ def reach(series: Series, eps: float = 0.05, within: int | None = None) -> list[
 
 def _within(series: Series, eps: float, within: int) -> list[int]:
     """Where only the first `within` distances exist."""
-    if within < 1:
-        raise TenfoldError(f"a reach within {within} tokens; at least 1")
+    if within < 1 or within != int(within):
+        raise TenfoldError(f"a reach within {within} tokens; a whole number, at least 1")
     weights = series.log_b(torch.arange(within, dtype=torch.float64)).exp()
     sums = weights.cumsum(1)
-    return (1 + (sums <= (1 - eps) * sums[:, -1:]).sum(1)).tolist()
+    return (1 + (sums <= (1 - eps) * sums[:, -1:]).sum(1)).clamp(max=within).tolist()
 
 
 def _first(series: Series, sums: Tensor, eps: float, whole: Tensor, cautious: int) -> Tensor:
@@ -83,7 +89,7 @@ def _first(series: Series, sums: Tensor, eps: float, whole: Tensor, cautious: in
         middle = low + (high - low) // 2
         at = middle.double()
         rest = _rest(series, at) + cautious * _term(series, at)
-        done = rest < eps * whole
+        done = rest < eps * whole - slack
         low, high = torch.where(done, low, middle + 1), torch.where(done, middle, high)
     return torch.where(inside <= TERMS, inside, low)
 
