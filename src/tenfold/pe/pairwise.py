@@ -61,8 +61,9 @@ class Pairwise(PositionalEncoding):
         if self._alike(classes, q):
             return self._shared(q, classes[0])
         if not _abstract(classes) and self.relation.classes > MANY * classes.shape[-1]:
-            slices = zip(q.split(QUERIES, 2), classes.split(QUERIES, 1), strict=True)
-            return torch.cat([self._occurring(some, theirs) for some, theirs in slices], 2)
+            some = max(FEW, q.shape[2] // 64)
+            slices = zip(q.split(some, 2), classes.split(some, 1), strict=True)
+            return torch.cat([self._occurring(each, theirs) for each, theirs in slices], 2)
         return self._gathered(q, classes)
 
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
@@ -106,7 +107,7 @@ class Pairwise(PositionalEncoding):
 
 
 MANY = 4  # times as many classes as keys: most of them do not occur
-QUERIES = 16  # in a slice
+FEW = 8  # queries in a slice, at the least
 
 
 def _picked(by_class: Tensor, classes: Tensor) -> Tensor:
