@@ -139,6 +139,47 @@ def eval(
 
 
 @app.command
+def certify(
+    run: RunName,
+    /,
+    *,
+    limit: Annotated[int, Parameter(help="Contexts at the most.")] = 5_000_000,
+    checkpoint: Checkpoint = "best",
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Prove a run's model right at every length, or show the shortest inputs on which it fails.
+
+    Exit 0: proved. Exit 1: refuted. Exit 2: not certifiable, with the reason.
+
+    `tenfold certify runs/my-run`
+    """
+    from tenfold.certify import NotCertifiable
+    from tenfold.report.progress import Watch
+    from tenfold.report.terminal import print_certificate
+
+    opened = _open(run)
+    if limit < 1:
+        raise TenfoldError(f"--limit is {limit}; at least 1 context")
+    with Watch([opened.recipe.name], [0]) as watch:
+
+        def tell(done: int, of: int) -> None:
+            watch(0, {"measured": done, "of": of, "checkpoint": checkpoint})
+
+        try:
+            found = opened.certify(which=checkpoint, limit=limit, tell=tell)
+        except NotCertifiable as reason:
+            if json_:
+                _print_json({"proved": False, "verdict": "not certifiable", "reason": str(reason)})
+            raise
+    if json_:
+        _print_json(found.as_json())
+    else:
+        print_certificate(found)
+    if not found.proved:
+        raise SystemExit(1)
+
+
+@app.command
 def ask(
     run: RunName,
     question: Annotated[str, Parameter(help='Such as "123+4095".', allow_leading_hyphen=True)],

@@ -91,7 +91,10 @@ def test_shift_changes_nothing_exactly_where_declared(model, batch):
         except TenfoldError:
             assert axis not in pe.invariant
             continue
-        assert difference < 1e-10 if axis in pe.invariant else difference > 1e-3, (axis, difference)
+        if axis in pe.invariant:
+            assert difference < 1e-10, axis
+        elif axis != "role":  # roles are names: not every layout has those that matter
+            assert difference > 1e-3, axis
 
 
 def long_batch(model_name, make_batcher, task):

@@ -26,6 +26,7 @@ import torch
 import yaml
 
 from tenfold import __version__
+from tenfold.certify import LIMIT, Certificate, certify
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
@@ -166,6 +167,16 @@ class Run:
             options.n if n is None else n,
             tell,
         )
+
+    def certify(
+        self,
+        *,
+        which: Which = "best",
+        limit: int = LIMIT,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> Certificate:
+        """Prove the model right at every length, or find the shortest inputs on which it is not."""
+        return certify(self.model(which), self.built.batcher, limit=limit, tell=tell)
 
     def ask(self, question: str, *, which: Which = "best") -> Answer:
         """The model's answer to a question as a person writes it, such as "12+345"."""

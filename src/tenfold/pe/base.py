@@ -6,7 +6,7 @@ Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
@@ -32,6 +32,14 @@ LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
 
 
 WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
+
+
+class Span(NamedTuple):
+    """Query minus key lies in -ahead..behind, or the key is not seen; an answer's token only up to `answers`."""
+
+    behind: int
+    ahead: int
+    answers: int
 
 
 class PositionalEncoding(Checked, nn.Module):
@@ -101,6 +109,10 @@ class PositionalEncoding(Checked, nn.Module):
 
     def series(self) -> Series | None:
         """The weight it puts on each distance, where that is a function of distance alone."""
+        return None
+
+    def window(self, axis: str) -> Span | None:
+        """How far along an axis a query may see at the most; None: without bound."""
         return None
 
     def check(self, q_at: Places, k_at: Places) -> None:

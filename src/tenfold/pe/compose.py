@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
-from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding
+from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding, Span
 from tenfold.pe.nope import NoPE
 from tenfold.places import Places
 from tenfold.registry import Spec
@@ -128,6 +128,10 @@ class Compose(Parted):
         if not any(part.reads_keys for part in self.parts):
             return frozenset()
         return frozenset(a for part in self.parts if "rotate" in part.ways for a in part.axes)
+
+    def window(self, axis: str) -> Span | None:
+        spans = [span for part in self.parts if (span := part.window(axis)) is not None]
+        return Span(*map(min, zip(*spans, strict=True))) if spans else None
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         for part in self.parts:

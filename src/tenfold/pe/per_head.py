@@ -9,6 +9,7 @@ from pydantic import PositiveInt
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
+from tenfold.pe.base import Span
 from tenfold.pe.compose import Parted, Parts, encoding_of
 from tenfold.places import Places
 
@@ -65,6 +66,11 @@ class PerHead(Parted):
             {"parts": ["t5", {**pairs, "values": True}]},
             {"parts": ["rotary", {"name": "window", "behind": 3}]},
         ]
+
+    def window(self, axis: str) -> Span | None:
+        spans = [part.window(axis) for part in self.parts]
+        bounded = [span for span in spans if span is not None]
+        return Span(*map(max, zip(*bounded, strict=True))) if len(bounded) == len(spans) else None
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
         turned = [

@@ -8,16 +8,19 @@ import torch
 from pydantic import NonNegativeInt
 from torch import Tensor
 
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import PositionalEncoding, Span
 from tenfold.pe.series import WINDOW, Series
 from tenfold.places import Places, distance
+
+ANSWER = 2  # the role of an answer's tokens
 
 
 class Window(PositionalEncoding):
     """Query i sees the keys j with -ahead <= i - j <= behind; without `ahead`, as far ahead as behind.
 
-    Unrelated pairs do not see each other. On the axis `column`, one-sided (`ahead: 0`), it is the window
-    of a model that can be certified.
+    Unrelated pairs do not see each other. With `answers`, tokens of the answer are seen that far behind
+    only: `answers: 0` leaves the query itself. On the axis `column`, one-sided (`ahead: 0`), it is the
+    window of a model that can be certified.
 
     >>> at = Places(index=torch.arange(4)[None])
     >>> Window(behind=1, ahead=0).visible(at, at)[0, 0].int().tolist()
@@ -34,17 +37,33 @@ class Window(PositionalEncoding):
         behind: NonNegativeInt = 16,
         ahead: NonNegativeInt | None = None,
         axis: str = "index",
+        answers: NonNegativeInt | None = None,
     ) -> None:
-        super().__init__(axis)
+        super().__init__(axis, *(() if answers is None else ("role",)))
         self.axis, self.behind, self.ahead = axis, behind, behind if ahead is None else ahead
+        self.answers = answers
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        return frozenset({self.axis})
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{"behind": 3}, {"behind": 2, "ahead": 0, "axis": "column"}]
+        one_sided = {"behind": 2, "ahead": 0, "axis": "column"}
+        return [{"behind": 3}, one_sided, {**one_sided, "answers": 0}]
 
     def series(self) -> Series:
         return Series(WINDOW, (torch.tensor([[float(self.behind)]], dtype=torch.float64),))
 
+    def window(self, axis: str) -> Span | None:
+        if axis != self.axis:
+            return None
+        answers = self.behind if self.answers is None else min(self.answers, self.behind)
+        return Span(self.behind, self.ahead, answers)
+
     def visible(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])
-        return (related & (behind <= self.behind) & (behind >= -self.ahead)).unsqueeze(1)
+        seen = related & (behind <= self.behind) & (behind >= -self.ahead)
+        if self.answers is not None:
+            seen = seen & ((behind <= self.answers) | (k_at["role"] != ANSWER).unsqueeze(-2))
+        return seen.unsqueeze(1)

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tenfold.certify import Certificate
 from tenfold.lab.cost import Cost
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.run import Run
@@ -68,3 +69,20 @@ def _span(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"about {seconds / size:.1f} {unit}"
     return f"about {seconds:.0f} seconds"
+
+
+def print_certificate(found: Certificate) -> None:
+    """The verdict in words, with what it rests on."""
+    depends = f"every answer digit depends on {found.columns} columns"
+    if found.proved:
+        print(
+            f"{found.verdict}: right at every length\n{found.contexts:,} contexts, all right; "
+            f"{depends}; the least margin of a right digit is {found.margin:.3g}"
+        )
+        return
+    print(
+        f"{found.verdict}: wrong on {found.wrong:,} of {found.contexts:,} contexts; {depends}\n"
+        "the shortest inputs on which it fails, answered whole:"
+    )
+    for case in found.counterexamples:
+        print(f"  {case['question']} = {case['answer'] or '(nothing)'}, truly {case['truth']}")

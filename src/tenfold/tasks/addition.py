@@ -21,6 +21,7 @@ from tenfold.tasks.base import (
     significant,
 )
 from tenfold.tasks.samplers import numbers
+from tenfold.tasks.transducer import END, Transducer
 
 
 class Addition(Task):
@@ -53,6 +54,16 @@ class Addition(Task):
         operands.sum(1, dtype=np.int32, out=sums[:, :width])
         answer = settle(sums, self.base)
         return Examples(operands, lengths, answer, significant(answer))
+
+    def transducer(self) -> Transducer:
+        """The state is the carry; with `terms` operands it stays below their number."""
+
+        def column(carry: int, digits: tuple[int | None, ...]) -> tuple[int, int]:
+            total = carry + sum(digit or 0 for digit in digits)
+            ended = carry == 0 and all(digit is None for digit in digits)
+            return (END, 0) if ended else (total % self.base, total // self.base)
+
+        return Transducer.of(self.base, self.terms, self.terms, column)
 
     def parse(self, text: str) -> Examples:
         terms = [term.strip() for term in text.split(self.operator)]

@@ -12,12 +12,15 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
+
+if TYPE_CHECKING:
+    from tenfold.tasks.transducer import Transducer
 
 Digits = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -111,6 +114,10 @@ class Task(ABC):
         check_length(length)
         draw = sampler or self.usual_sampler
         return self.solve(*draw(rng, n, length, self.terms, self.base))
+
+    def transducer(self) -> Transducer | None:
+        """The task as a finite machine over columns, if it is one."""
+        return None
 
     @abstractmethod
     def parse(self, text: str) -> Examples:

@@ -1,0 +1,16 @@
+"""Proof for every length: a local model on a task that is a finite machine meets finitely many contexts."""
+
+from tenfold.certify.certificate import LIMIT, Certificate, certify
+from tenfold.certify.contexts import Contexts, reachable
+from tenfold.certify.locality import Local, NotCertifiable, locality
+
+__all__ = [
+    "LIMIT",
+    "Certificate",
+    "Contexts",
+    "Local",
+    "NotCertifiable",
+    "certify",
+    "locality",
+    "reachable",
+]
