@@ -132,6 +132,10 @@ def test_two_layers_see_twice_as_far():
             local({"name": "per-head", "parts": [WINDOW, JOINT]}),
             'no window on "column" in every head',
         ),
+        (
+            local(WINDOW, {"name": "cope", "axis": "column"}),
+            "counts over keys, also those that are not",
+        ),
         (local({**WINDOW, "behind": 0}, JOINT), r"1 columns do not decide: .* needs \d"),
         (local(WINDOW, JOINT, format={"name": "reversed", "width": 5}), "without a width"),
         (local(WINDOW, JOINT, schemes=["cyclic"]), "no schemes"),

@@ -51,6 +51,10 @@ def _span(pe: PositionalEncoding, layer: int) -> Span:
             f'in layer {layer} the encoding "{pe.name}" reads absolute places on "{AXIS}", of which '
             "longer inputs have more"
         )
+    if pe.reads_keys:
+        raise NotCertifiable(
+            f'in layer {layer} the encoding "{pe.name}" counts over keys, also those that are not seen'
+        )
     span = pe.window(AXIS)
     if span is None:
         raise NotCertifiable(

@@ -57,7 +57,9 @@ class PositionalEncoding(Checked, nn.Module):
     shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
-    reads_keys: ClassVar[bool] = False  # for its scores, which then change if keys are turned
+    reads_keys: bool = (
+        False  # its scores look at keys, also of other pairs, whether or not they are seen
+    )
 
     def __init__(self, *axes: str) -> None:
         super().__init__()

@@ -49,6 +49,10 @@ class Parted(PositionalEncoding):
         return all(part.shared for part in self.parts)
 
     @property
+    def reads_keys(self) -> bool:  # type: ignore[override]
+        return any(part.reads_keys for part in self.parts)
+
+    @property
     def invariant(self) -> frozenset[str]:
         return self.axes - frozenset().union(*(part.axes - part.invariant for part in self.parts))
 
@@ -125,7 +129,7 @@ class Compose(Parted):
 
     def _turned_under_scores(self) -> frozenset[str]:
         """Axes that turn keys which another part's scores then read as they stand."""
-        if not any(part.reads_keys for part in self.parts):
+        if not self.reads_keys:
             return frozenset()
         return frozenset(a for part in self.parts if "rotate" in part.ways for a in part.axes)
 
