@@ -227,6 +227,25 @@ def test_half_precision_does_not_miscount(model, dtype):
     assert exact[1] is None or torch.equal(narrow[1], exact[1])
 
 
+@only_for("decoder")
+def test_a_pair_depends_on_itself_alone_exactly_where_declared(model, make_batcher, ragged):
+    """What is added for a query and a key is the same with half of the other keys away; proofs rest on it."""
+    pe, at = model.stack.encodings[0], make_batcher("causal")(ragged).sequence.places
+    keep = torch.arange(1, at.count, 2)
+    fewer = Places(**{axis: at[axis][:, keep] for axis in at})
+    query_at = at.last(1)
+    generator = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(5, 2, n, 8, generator=generator).double() for n in (1, at.count))
+    for whole, part in (
+        (pe.scores(q, k, query_at, at), pe.scores(q, k[:, :, keep], query_at, fewer)),
+        (pe.bias(query_at, at), pe.bias(query_at, fewer)),
+        (pe.visible(query_at, at), pe.visible(query_at, fewer)),
+    ):
+        if whole is not None:
+            same = torch.allclose(whole[..., keep].double(), part.double(), rtol=0, atol=1e-10)
+            assert same is not pe.reads_keys
+
+
 def test_reads_only_the_axes_it_declares(model, batch):
     axes = set().union(*(m.axes for m in model.modules() if isinstance(m, PositionalEncoding)))
 
