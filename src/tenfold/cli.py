@@ -143,7 +143,7 @@ def certify(
     run: RunName,
     /,
     *,
-    limit: Annotated[int, Parameter(help="Contexts at the most.")] = 5_000_000,
+    limit: Annotated[int | None, Parameter(help="Contexts at the most; default 5,000,000.")] = None,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -153,11 +153,12 @@ def certify(
 
     `tenfold certify runs/my-run`
     """
-    from tenfold.certify import NotCertifiable
+    from tenfold.certify import LIMIT, NotCertifiable
     from tenfold.report.progress import Watch
     from tenfold.report.terminal import print_certificate
 
     opened = _open(run)
+    limit = LIMIT if limit is None else limit
     if limit < 1:
         raise TenfoldError(f"--limit is {limit}; at least 1 context")
     with Watch([opened.recipe.name], [0]) as watch:

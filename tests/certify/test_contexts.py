@@ -5,8 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from tenfold.certify import reachable
+from tenfold.batch import Batcher
+from tenfold.certify import certify, reachable
 from tenfold.certify.contexts import TooMany
+from tenfold.errors import TenfoldError
+from tenfold.models import Decoder, Shape
+from tenfold.pe import ENCODINGS, SIZES
+from tenfold.registry import Spec
+from tenfold.tasks import FORMATS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.transducer import END, Transducer
 
@@ -81,3 +87,34 @@ def test_no_window_decides_a_multiple_of_seven():
 def test_too_many():
     with pytest.raises(TooMany, match="more than 1,000 contexts of 2 columns; raise the limit"):
         reachable(Addition().transducer(), 1, limit=1000)
+
+
+def test_contexts_that_cannot_be_numbered_are_refused():
+    """Keys are 64-bit numbers; two contexts with one key would be one unproved."""
+    with pytest.raises(
+        TooMany, match="contexts of 15 columns and 15 answers are too many to number"
+    ):
+        reachable(Addition(base=2).transducer(), 14)
+
+
+def test_a_machine_that_is_not_its_task_is_refused():
+    class Wrong(Addition):
+        name = "wrong"
+
+        def transducer(self):
+            return MISTAKEN
+
+    batcher = Batcher(Wrong(base=2), FORMATS.build("reversed"), "causal")
+    window = {"name": "window", "behind": 1, "ahead": 0, "axis": "column"}
+    make = ENCODINGS.factory(Spec.of(window), SIZES)
+    model = Decoder(len(batcher.task.vocabulary), batcher.task.vocabulary.end, Shape(1, 8, 1), make)
+    with pytest.raises(TenfoldError, match='the task "wrong" declares does not write its answers'):
+        certify(model, batcher)
+
+
+# as an adder, but for the end: a sum without a carry gets a 0 in front
+MISTAKEN = Transducer.of(
+    2, 2, 3,
+    lambda q, d: (END, 2) if q == 2 else (q, 2) if d == (None, None)
+    else ((q + sum(x or 0 for x in d)) % 2, (q + sum(x or 0 for x in d)) // 2),
+)  # fmt: skip

@@ -15,14 +15,14 @@ import numpy as np
 import torch
 
 from tenfold.batch import Batcher
-from tenfold.certify.contexts import Contexts, reachable
+from tenfold.certify.contexts import LIMIT, Contexts, reachable
 from tenfold.certify.locality import NotCertifiable, locality
+from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.tasks.base import Ints
 from tenfold.tasks.transducer import END
 
 BATCH = 4096
-LIMIT = 5_000_000  # contexts
 SHOWN = 10  # counterexamples
 
 Verdict = Literal["proved in exact arithmetic", "refuted"]
@@ -91,7 +91,7 @@ def enumerated(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
         raise NotCertifiable(
             f'the task "{batcher.task.name}" is not declared as a finite machine over columns'
         )
-    if batcher.schemes or batcher.format.name != "reversed" or batcher.format.longest() is not None:
+    if batcher.schemes or not batcher.format.by_columns():
         raise NotCertifiable(
             'operands must be written in full and the answer from its units on: format "reversed" '
             "without a width, and no schemes"
@@ -113,7 +113,10 @@ def _margins(
         contexts.output[rows] == END, batcher.task.vocabulary.end, contexts.output[rows]
     )
     target = torch.from_numpy(truth).to(device)
-    assert torch.equal(batch.target[:, place].to(device), target), "the machine is not the task"
+    if not torch.equal(batch.target[:, place].to(device), target):
+        raise TenfoldError(
+            f'the machine that the task "{batcher.task.name}" declares does not write its answers'
+        )
     logits = model(batch.to(device))[:, place].double()  # (N, V)
     right = logits.gather(1, target[:, None])[:, 0]
     others = logits.scatter(1, target[:, None], -math.inf).amax(1)

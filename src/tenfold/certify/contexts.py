@@ -19,6 +19,8 @@ from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Ints
 from tenfold.tasks.transducer import END, Transducer
 
+LIMIT = 5_000_000  # contexts, unless told otherwise
+
 
 class TooMany(TenfoldError):
     """More contexts than were allowed."""
@@ -86,7 +88,7 @@ class Contexts:
 
 
 def reachable(
-    transducer: Transducer, reach: int, answers: int | None = None, limit: int = 5_000_000
+    transducer: Transducer, reach: int, answers: int | None = None, limit: int = LIMIT
 ) -> Contexts:
     """Search until nothing new is found; more contexts than the limit are refused.
 
@@ -99,6 +101,13 @@ class _Search:
     def __init__(self, transducer: Transducer, reach: int, answers: int, limit: int) -> None:
         self.machine, self.reach, self.answers, self.limit = transducer, reach, answers, limit
         self.kept = max(reach, 1)  # columns back that a node remembers: the last one always
+        columns = (transducer.symbols + 1) ** (self.kept + 1)
+        keys = (reach + 3) * columns * (transducer.base + 1) ** answers * transducer.states
+        if keys >= 2**63:  # two contexts must never share a key
+            raise TooMany(
+                f"contexts of {reach + 1} columns and {answers} answers are too many to number; take "
+                "fewer layers or a narrower window"
+            )
         self.follows = _admissible(transducer)
 
     def run(self) -> Contexts:
@@ -135,7 +144,8 @@ class _Search:
                     "or take fewer layers or a narrower window"
                 )
             going = output != END
-            frontier, at, column = self._after(frontier, at[going], column[going], output[going])
+            at, column = at[going], column[going]
+            frontier = self._after(frontier, at, column, output[going])
             node = self._node_key(frontier)
             node, index = np.unique(node, return_index=True)
             index = index[~_within(node, known_nodes)]
@@ -161,17 +171,13 @@ class _Search:
 
     def _after(
         self, frontier: dict[str, Ints], at: Ints, column: Ints, output: Ints
-    ) -> tuple[dict[str, Ints], Ints, Ints]:
+    ) -> dict[str, Ints]:
         """The nodes that follow, one column further."""
         columns = np.concatenate([frontier["columns"][at, 1:], column[:, None]], 1)
         answers = np.concatenate([frontier["answers"][at, 1:], output[:, None]], 1)
         far = np.minimum(frontier["far"][at] + 1, max(self.reach + 1, 2))
         state = self.machine.next[frontier["state"][at], column]
-        return (
-            {"far": far, "columns": columns, "answers": answers, "state": state},
-            at,
-            column,
-        )
+        return {"far": far, "columns": columns, "answers": answers, "state": state}
 
     def _node_key(self, nodes: dict[str, Ints]) -> Ints:
         seen = self._seen_key(nodes, nodes["columns"], nodes["far"])

@@ -29,8 +29,6 @@ LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
     "causal": {Attends.CAUSAL},
     "seq2seq": {Attends.TWO_WAY, Attends.CAUSAL, Attends.CROSS},
 }
-
-
 WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
 
 
@@ -57,9 +55,7 @@ class PositionalEncoding(Checked, nn.Module):
     shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
-    reads_keys: bool = (
-        False  # its scores look at keys, also of other pairs, whether or not they are seen
-    )
+    reads_keys: bool = False  # its scores for a pair look at keys, also those of other pairs
 
     def __init__(self, *axes: str) -> None:
         super().__init__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import torch
@@ -13,7 +14,7 @@ from tenfold.pe.series import Decay, Series, slopes
 from tenfold.places import Places, distance
 
 
-class Decaying(PositionalEncoding):
+class Decaying(PositionalEncoding, ABC):
     """bias(i, j) = log b(|i - j|), and log b(0) for unrelated pairs. Symmetric: a causal mask hides what lies ahead.
 
     Computed in at least single precision, whatever the model's: distances are integers beyond what half
@@ -30,9 +31,9 @@ class Decaying(PositionalEncoding):
         self.axis = axis
         self.register_buffer("anchor", torch.empty(0), persistent=False)  # where, and how precise
 
+    @abstractmethod
     def by_head(self) -> tuple[Tensor, ...]:
         """The decay's parameters, (H,) each."""
-        raise NotImplementedError
 
     def series(self) -> Series:
         return Series(self.decay, tuple(p.detach().cpu().double()[:, None] for p in self.by_head()))

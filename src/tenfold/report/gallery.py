@@ -193,6 +193,7 @@ def _section(card: Card) -> str:
         "layouts": ", ".join(card.layouts),
         "greatest place or difference": "no limit" if card.limit is None else f"{card.limit - 1:,}",
         "learned": f"{card.parameters:,} parameters a layer" if card.parameters else "nothing",
+        "torch.export": "yes" if card.exports else "no",
         "its series": card.why or card.series,
         "receptive field": card.field,
         f"within {WITHIN:,} tokens": card.field_within,

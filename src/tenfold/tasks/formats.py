@@ -64,6 +64,10 @@ class Format(ABC):
         """The longest operand that fits, if there is a limit."""
         return None
 
+    def by_columns(self) -> bool:
+        """Whether operands are written as they are and the answer from its units on, at any length alike."""
+        return False
+
     def check(self, examples: Examples) -> None:
         limit, length = self.longest(), int(examples.lengths.max())
         if limit is not None and length > limit:
@@ -151,6 +155,9 @@ class Reversed(Format):
 
     def longest(self) -> int | None:
         return self.width
+
+    def by_columns(self) -> bool:
+        return self.width is None
 
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
