@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -166,9 +166,10 @@ def grade(answer: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _rows(examples: Examples, rows: slice | list[int]) -> Examples:
-    return Examples(
-        examples.operands[rows],
-        examples.lengths[rows],
-        examples.answer[rows],
-        examples.answer_length[rows],
+    return replace(
+        examples,
+        operands=examples.operands[rows],
+        lengths=examples.lengths[rows],
+        answer=examples.answer[rows],
+        answer_length=examples.answer_length[rows],
     )

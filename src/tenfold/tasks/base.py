@@ -50,14 +50,17 @@ class Examples:
     lengths: Ints  # (N, M)
     answer: Digits  # (N, A), zero beyond the answer's length
     answer_length: Ints  # (N,)
+    hub: int | None = None  # the operand that every column needs, such as a multiplier
 
     def __len__(self) -> int:
         return len(self.operands)
 
     @property
     def longest(self) -> Ints:
-        """The length of each example's longest operand (N,)."""
-        return self.lengths.max(-1)
+        """The length of each example's longest operand, the hub left out (N,)."""
+        if self.hub is None:
+            return self.lengths.max(-1)
+        return np.delete(self.lengths, self.hub, -1).max(-1)
 
     @property
     def room(self) -> int:

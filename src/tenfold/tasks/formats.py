@@ -176,7 +176,8 @@ class Reversed(Format):
                 examples.operands[:, m], place.clip(0, examples.operands.shape[2] - 1), 1
             )
             digit = np.where(place < examples.lengths[:, m, None], digit, 0)
-            _fill(question, inside, digit, Role.OPERAND + m, place, place)
+            column = -1 if m == examples.hub else place  # a hub belongs to every column
+            _fill(question, inside, digit, Role.OPERAND + m, place, column)
             if m:
                 _fill(question, from_right == length, vocabulary.operator, Role.OPERATOR, -1, -1)
             from_right = from_right - length - 1
