@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tenfold.cli import KINDS, main, parse_lengths
+from tenfold.cli import main, parse_lengths
+from tenfold.cli.looking import KINDS
 from tenfold.errors import TenfoldError
 
 SMOKE = ("train", "symmetry/addition-relative", "--scale", "smoke")

@@ -8,7 +8,9 @@ Shapes: B batch, T queries, S keys. An axis is (B, T), or (1, T) when every row 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from pydantic import NonNegativeInt, PositiveInt
@@ -195,6 +197,21 @@ def coupled(
 ) -> Places:
     """One position for all digits of one significance (position coupling, Cho et al. 2024), from a random start."""
     return places.add(coupled=_moved(places["significance"], _start(tokens, reach, generator)))
+
+
+def periods(schemes: Sequence[Scheme]) -> dict[str, int]:
+    """The axes on which these schemes repeat their places, and after how many tokens.
+
+    >>> periods([functools.partial(cyclic, period=5), shifted])
+    {'cyclic': 5}
+    """
+    found: dict[str, int] = {}
+    for scheme in schemes:
+        bound = scheme if isinstance(scheme, functools.partial) else functools.partial(scheme)
+        if bound.func is cyclic:
+            usual = inspect.signature(cyclic).parameters["period"].default
+            found["cyclic"] = bound.keywords.get("period", usual)
+    return found
 
 
 SCHEMES: Registry[Places] = Registry(

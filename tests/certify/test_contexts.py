@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tenfold.batch import Batcher
-from tenfold.certify import certify, reachable
+from tenfold.certify import View, certify, reachable
 from tenfold.certify.contexts import TooMany
 from tenfold.errors import TenfoldError
 from tenfold.models import Decoder, Shape
@@ -52,15 +52,15 @@ def by_loops(base, longest, reach, answers):
 def test_as_many_as_a_plain_enumeration_finds(base, reach, answers):
     expected = by_loops(base, reach + 4, reach, answers)
     assert all(len(outputs) == 1 for outputs in expected.values())
-    found = reachable(Addition(base=base).transducer(), reach, answers)
+    found = reachable(Addition(base=base).transducer(), View(reach, answers))
     assert found.conflict is None
     assert len(found) == len(expected)
 
 
 def test_each_has_a_problem_that_brings_it_about(rng):
     task = Addition(base=3)
-    found = reachable(task.transducer(), 1)
-    lengths = found.lengths()
+    found = reachable(task.transducer(), View(1, 2))
+    lengths = found.depths()
     assert (np.diff(lengths) >= 0).all()  # the shortest come first
     for length in np.unique(lengths):
         rows = np.flatnonzero(lengths == length)
@@ -72,7 +72,7 @@ def test_each_has_a_problem_that_brings_it_about(rng):
 
 
 def test_one_column_does_not_decide_a_sum():
-    conflict = reachable(Addition().transducer(), 0).conflict
+    conflict = reachable(Addition().transducer(), View(0, 1)).conflict
     (first, one), (second, other) = conflict.first, conflict.second
     assert one != other
     assert first[-1] == second[-1]
@@ -81,12 +81,12 @@ def test_one_column_does_not_decide_a_sum():
 def test_no_window_decides_a_multiple_of_seven():
     """A machine whose state no window of its input shows: the number so far, modulo 7."""
     rule = lambda q, d: (END, q) if d[0] is None else ((2 * q + d[0]) % 7 % 2, (2 * q + d[0]) % 7)  # noqa: E731
-    assert reachable(Transducer.of(2, 1, 7, rule), 1).conflict is not None
+    assert reachable(Transducer.of(2, 1, 7, rule), View(1, 2)).conflict is not None
 
 
 def test_too_many():
     with pytest.raises(TooMany, match="more than 1,000 contexts of 2 columns; raise the limit"):
-        reachable(Addition().transducer(), 1, limit=1000)
+        reachable(Addition().transducer(), View(1, 2), limit=1000)
 
 
 def test_contexts_that_cannot_be_numbered_are_refused():
@@ -94,7 +94,7 @@ def test_contexts_that_cannot_be_numbered_are_refused():
     with pytest.raises(
         TooMany, match="contexts of 15 columns and 15 answers are too many to number"
     ):
-        reachable(Addition(base=2).transducer(), 14)
+        reachable(Addition(base=2).transducer(), View(14, 15))
 
 
 def test_a_machine_that_is_not_its_task_is_refused():

@@ -9,7 +9,9 @@ import torch
 from tenfold.batch import IGNORED, Batcher
 from tenfold.errors import TenfoldError
 from tenfold.evals import SLICES, Examiner, exact
+from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
+from tenfold.tasks.comparison import Comparison
 from tenfold.tasks.formats import InPlace, Interleaved, Reversed
 
 LENGTHS = (1, 2, 5, 8)
@@ -103,6 +105,46 @@ def test_more_terms(task):
             Oracle(examiner.batcher), (1, 5), ("uniform", "unequal", "nines"), n=40
         )
         assert {row.value for row in rows} == {1.0}
+
+
+class Solver:
+    """Reads the question as a person wrote it, and writes what the task says."""
+
+    def __init__(self, batcher):
+        self.batcher = batcher
+
+    def answer(self, batch):
+        task, answer = self.batcher.task, torch.full_like(batch.target, 0)
+        for row, tokens in enumerate(batch.sequence.tokens[:, : batch.given - 1]):
+            examples = task.parse(task.vocabulary.text(tokens).strip("_"))
+            truth = task.vocabulary.ids(task.truth(examples, 0)[::-1] + ";")
+            answer[row, : len(truth)] = torch.from_numpy(truth)
+        return answer
+
+
+class Nothing:
+    def __init__(self, token):
+        self.token = token
+
+    def answer(self, batch):
+        return torch.full_like(batch.target, self.token)
+
+
+@pytest.mark.parametrize("name", TASKS.names())
+def test_the_truth_scores_1_on_every_slice_of_every_task(name):
+    batcher = Batcher(TASKS.build(name), Reversed(), "causal")
+    rows = Examiner(batcher).rows(Solver(batcher), (1, 4, 7), tuple(SLICES), n=10)
+    assert {row.length for row in rows} == {1, 4, 7}
+    assert {row.value for row in rows} == {1.0}
+
+
+def test_tokens_that_are_no_digits_count():
+    task = Comparison()
+    examiner = Examiner(Batcher(task, Reversed(), "causal"))
+    for symbol, share in (("=", 1.0), ("<", 0.0), (";", 0.0), ("_", 0.0)):
+        answerer = Nothing(int(task.vocabulary.ids(symbol)[0]))
+        rows = examiner.grade(answerer, task.parse("123?123"), 3, "equal")
+        assert [row.value for row in rows] == [0.0, share]
 
 
 def test_an_oracle_that_is_wrong_once(task):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tenfold.evals.slices import SLICES
+from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.formats import InPlace, Reversed
@@ -12,11 +13,34 @@ def drawn(name, length, written=None):
     return {k: s(np.random.default_rng(0), 200, length, 2, 10) for k, s in found.items()}
 
 
-@pytest.mark.parametrize("name", SLICES)
-@pytest.mark.parametrize("length", [2, 3, 9])
-def test_problems_of_this_length(name, length):
-    for _, lengths in drawn(name, length).values():
-        assert (lengths.max(1) == length).all()
+@pytest.mark.parametrize("task", TASKS.names())
+@pytest.mark.parametrize("length", [1, 2, 3, 9])
+def test_problems_of_this_length(task, length, rng):
+    task = TASKS.build(task)
+    for name in SLICES:
+        for sampler in SLICES[name](length, task, Reversed()).values():
+            examples = task.sample(20, length, rng, sampler)
+            assert (examples.longest == length).all()
+
+
+@pytest.mark.parametrize(
+    ("task", "labels"),
+    [
+        ("addition", "uniform full unequal cascade-1 cascade-2 cascade-4 cascade-all nines"),
+        ("subtraction", "uniform full unequal cascade-1 cascade-2 cascade-4 cascade-all power"),
+        ("successor", "uniform full cascade-1 cascade-2 cascade-4 nines"),
+        ("parity", "uniform full nines"),
+        ("multiplication", "uniform full nines"),
+        ("comparison", "uniform full unequal cascade-1 cascade-2 cascade-4 cascade-all equal"),
+        (
+            "modular-addition",
+            "uniform full unequal cascade-1 cascade-2 cascade-4 cascade-all nines",
+        ),
+    ],
+)
+def test_a_task_says_what_is_hard(task, labels):
+    found = [SLICES[name](5, TASKS.build(task), Reversed()) for name in SLICES]
+    assert [label for one in found for label in one] == labels.split()
 
 
 def test_cascades_are_what_their_label_says():

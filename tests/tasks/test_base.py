@@ -13,6 +13,12 @@ def test_vocabulary(base):
     assert v.text(range(base)) == "0123456789abcdef"[:base]
 
 
+def test_symbols_of_answers():
+    v = Vocabulary(10, "?", extra="<>")
+    assert v.ids("<=>").tolist() == [15, v.equals, 16]
+    assert v.text([15, v.equals, 16, v.end]) == "<=>;"
+
+
 def test_digits_of():
     assert digits_of("345", 10).tolist() == [5, 4, 3]
     assert digits_of("f0a", 16).tolist() == [10, 0, 15]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks import samplers
+from tenfold.tasks import SAMPLERS, samplers
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.cascades import longest_cascade
 
@@ -86,6 +86,19 @@ class TestPromises:
         assert (lengths == 5).all()
         assert not np.any(carries(digits, base))
         assert digits.max() == base - terms if base == 2 else digits[..., :-1].max() == base - 1
+
+
+@pytest.mark.parametrize(
+    "sampler", [s for s in SAMPLERS.names() if s != "cascade"], ids=lambda name: name
+)
+def test_one_operand(sampler, rng):
+    for length in (1, 5):
+        digits, lengths = SAMPLERS[sampler](rng, 100, length, 1, 10)
+        assert digits.shape == (100, 1, length)
+        assert (lengths >= 1).all()
+        assert (lengths <= length).all()
+        leading = np.take_along_axis(digits, lengths[..., None] - 1, -1)[..., 0]
+        assert ((leading > 0) | (lengths == 1)).all()
 
 
 def test_no_carry_of_one_digit(rng):

@@ -5,135 +5,257 @@ Shapes: C contexts, N of them in a batch, A answer places, V vocabulary.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
+import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from tenfold.batch import Batcher
-from tenfold.certify.contexts import LIMIT, Contexts, reachable
-from tenfold.certify.locality import NotCertifiable, locality
+from tenfold.batch import Batch, Batcher, Tokens
+from tenfold.certify.contexts import LIMIT, Contexts, View, reachable
+from tenfold.certify.locality import Local, NotCertifiable, locality
+from tenfold.certify.rounding import Meter
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
-from tenfold.tasks.base import Ints
-from tenfold.tasks.transducer import END
+from tenfold.places import periods
+from tenfold.tasks.base import Ints, Role
+from tenfold.tasks.transducer import END, Transducer
 
 BATCH = 4096
+METERED = 1_000_000  # contexts up to which rounding is bounded, unless told otherwise
+SAMPLE = 2048  # contexts that are tried before all are
 SHOWN = 10  # counterexamples
 
-Verdict = Literal["proved in exact arithmetic", "refuted"]
+Verdict = Literal["proved", "proved in exact arithmetic", "refuted"]
+Tell = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Certificate:
     """What was found. `columns` is how many an answer digit depends on; `margin` the least by which a right
-    digit's logit leads the next, over all contexts."""
+    digit's logit leads the next, over all contexts; `bound` how far rounding in float32 may move a margin, where
+    that can be bounded. Proved is proved also in float32: the margin exceeds the bound."""
 
     verdict: Verdict
     contexts: int
     columns: int
     margin: float
+    bound: float | None
     wrong: int  # contexts with a wrong digit
     counterexamples: list[dict[str, str]]  # question, truth, answer: the shortest, run whole
     weights: str  # SHA-256 of the model's weights
+    seconds: float
+    about: dict[str, Any] = field(default_factory=dict)  # task, format, version: what it is about
 
     @property
     def proved(self) -> bool:
-        return self.verdict == "proved in exact arithmetic"
+        return self.verdict != "refuted"
+
+    @property
+    def settled(self) -> bool:
+        """Whether more training could not make it stronger: proved in float32, or no bound to exceed."""
+        return self.proved and (self.verdict == "proved" or self.bound is None)
 
     def as_json(self) -> dict[str, Any]:
         return {"proved": self.proved, **asdict(self)}
 
+    def differences(self, held: dict[str, Any]) -> list[str]:
+        """What a certificate that is held says otherwise than this one, found just now."""
+        told = [
+            f"{name} is {getattr(self, name)}, the certificate says {held.get(name)}"
+            for name in ("weights", "verdict", "contexts", "columns", "wrong")
+            if getattr(self, name) != held.get(name)
+        ]
+        about = held.get("about") or {}
+        told += [
+            f"{name} is {self.about[name]}, the certificate says {about.get(name)}"
+            for name in ("task", "format", "schemes")
+            if name in self.about and self.about[name] != about.get(name)
+        ]
+        margin, slack = held.get("margin"), max(self.bound or 0.0, 1e-3)
+        if not isinstance(margin, float | int) or abs(margin - self.margin) > slack:
+            told.append(f"the margin is {self.margin:.4g}, the certificate says {margin}")
+        return told
+
 
 def certify(
-    model: Model,
-    batcher: Batcher,
-    *,
-    limit: int = LIMIT,
-    tell: Callable[[int, int], None] | None = None,
+    model: Model, batcher: Batcher, *, limit: int = LIMIT, tell: Tell | None = None
 ) -> Certificate:
     """By induction over columns: right on every reachable context, given the true digits before it, a model is
     right at every length. Raises NotCertifiable where the hypotheses do not hold."""
-    contexts = enumerated(model, batcher, limit)
-    device, model = model.device, model.eval()
-    margins = np.full(len(contexts), math.inf)
-    lengths, done = contexts.lengths(), 0
-    for length in np.unique(lengths):
-        rows = np.flatnonzero(lengths == length)
-        for start in range(0, len(rows), BATCH):
-            some = rows[start : start + BATCH]
-            margins[some] = _margins(model, batcher, contexts, some, int(length) - 1, str(device))
-            done += len(some)
-            if tell is not None:
-                tell(done, len(contexts))
-    wrong = np.flatnonzero(margins <= 0)
-    shortest = wrong[np.argsort(lengths[wrong], kind="stable")][:SHOWN]
-    return Certificate(
-        verdict="refuted" if len(wrong) else "proved in exact arithmetic",
-        contexts=len(contexts),
-        columns=contexts.reach + 1,
-        margin=float(margins.min()),
-        wrong=len(wrong),
-        counterexamples=[_asked(model, batcher, contexts, int(row)) for row in shortest],
-        weights=weights_hash(model),
-    )
+    return Prover(model, batcher, limit).certify(model, tell)
+
+
+class Prover:
+    """The contexts of a task and of a shape of model, found once; any weights can then be tried on them."""
+
+    def __init__(self, model: Model, batcher: Batcher, limit: int = LIMIT) -> None:
+        self.batcher = batcher
+        self.contexts = enumerated(model, batcher, limit)
+        self.depths = self.contexts.depths()
+        self._suspects = np.zeros(0, dtype=np.int64)  # wrong when last tried
+
+    def certify(
+        self, model: Model, tell: Tell | None = None, rounding: bool | None = None
+    ) -> Certificate:
+        """`rounding`: whether to bound it, which takes several times as long; by default up to a million contexts."""
+        began, contexts = time.monotonic(), self.contexts
+        margins = self._margins(model, np.arange(len(contexts)), tell)
+        wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
+        self._suspects = wrong[:SAMPLE]
+        shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][:SHOWN]
+        margin, bound = float(margins.min()), None
+        if not len(wrong) and (len(contexts) <= METERED if rounding is None else rounding):
+            margin, bound = self._rounding(model, tell)
+        exact = bound is None or not margin > bound
+        return Certificate(
+            verdict="refuted"
+            if len(wrong)
+            else "proved in exact arithmetic"
+            if exact
+            else "proved",
+            contexts=len(contexts),
+            columns=contexts.view.columns + 1,
+            margin=margin,
+            bound=bound,
+            wrong=len(wrong),
+            counterexamples=[self._asked(model, int(row)) for row in shortest],
+            weights=weights_hash(model),
+            seconds=time.monotonic() - began,
+        )
+
+    def _rounding(self, model: Model, tell: Tell | None) -> tuple[float, float | None]:
+        """The least margin in float64, which is as good as exact, and what float32 may take from it."""
+        exact = copy.deepcopy(model).double()
+        with Meter(exact) as meter:
+            margins = self._margins(exact, np.arange(len(self.contexts)), tell)
+        error = meter.bound()
+        return float(margins.min()), None if error is None else 2 * error  # of two logits
+
+    def refuted(self, model: Model, seed: int) -> bool:
+        """Whether some contexts show at once that a model is wrong: those that were last, and a sample."""
+        sample = np.random.default_rng(seed).integers(0, len(self.contexts), SAMPLE)
+        rows = np.unique(np.concatenate([self._suspects, sample]))
+        return not bool((self._margins(model, rows, None) > 0).all())
+
+    def seconds(self, model: Model) -> float:
+        """About how long a certificate takes, from one batch."""
+        rows = np.arange(max(0, len(self.contexts) - BATCH), len(self.contexts))
+        self._margins(model, rows[:64], None)
+        began = time.monotonic()
+        self._margins(model, rows, None)
+        return (time.monotonic() - began) * len(self.contexts) / len(rows)
+
+    def _margins(self, model: Model, rows: Ints, tell: Tell | None) -> np.ndarray:
+        """By how much the right token leads on each of these contexts."""
+        training, done = model.training, 0
+        model.eval()
+        margins = np.full(len(rows), math.inf)
+        depths = self.depths[rows]
+        for depth in np.unique(depths):
+            alike = np.flatnonzero(depths == depth)
+            for start in range(0, len(alike), BATCH):
+                some = alike[start : start + BATCH]
+                margins[some] = self._lead(model, rows[some], int(depth) - 1)
+                done += len(some)
+                if tell is not None:
+                    tell(done, len(rows))
+        model.train(training)
+        return margins
+
+    def _lead(self, model: Model, rows: Ints, place: int) -> np.ndarray:
+        batcher, output = self.batcher, self.contexts.output[rows]
+        batch = asked(batcher, self.contexts, rows)
+        target = torch.from_numpy(np.where(output == END, batcher.task.vocabulary.end, output))
+        if not torch.equal(batch.target[:, place], target):
+            raise TenfoldError(
+                f'the machine that the task "{batcher.task.name}" declares does not write its answers'
+            )
+        logits = written(model, batch, place).double().cpu()  # (N, V)
+        right = logits.gather(1, target[:, None])[:, 0]
+        others = logits.scatter(1, target[:, None], -math.inf).amax(1)
+        return (right - others).numpy()
+
+    def _asked(self, model: Model, row: int) -> dict[str, str]:
+        """The problem of a context, answered by the model from the start."""
+        batcher = self.batcher
+        examples = batcher.task.solve(*self.contexts.problems(np.array([row])))
+        batch = batcher(examples).to(model.device)
+        tokens = model.answer(batch.asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
+        return {
+            "question": batcher.task.question(examples, 0),
+            "truth": batcher.task.truth(examples, 0),
+            "answer": batcher.format.read(tokens, batcher.task.vocabulary),
+        }
+
+
+def asked(batcher: Batcher, contexts: Contexts, rows: Ints) -> Batch:
+    """Problems that bring these contexts about (all with histories of one length), whole."""
+    return batcher(batcher.task.solve(*contexts.problems(rows)))
+
+
+@torch.inference_mode()
+def written(model: Model, batch: Batch, place: int, before: Ints | None = None) -> Tensor:
+    """The logits at one answer place (N, V); after the true answer so far, or after `before` (N, place)."""
+    whole, stop = batch.sequence, batch.given + place  # nothing later is seen
+    tokens = whole.tokens[:, :stop].clone()
+    if before is not None and place:
+        tokens[:, batch.given :] = torch.from_numpy(before)
+    valid = None if whole.valid is None else whole.valid[:, :stop]
+    here = Tokens(tokens, whole.places.slice(0, stop), valid)
+    target = batch.target[:, place : place + 1]
+    return model(replace(batch, sequence=here, target=target).to(model.device))[:, -1]
+
+
+def view_of(model: Model, batcher: Batcher) -> tuple[View, Local]:
+    """What of a problem the model sees for each digit, if that is bounded at all."""
+    ends = batcher.format.ends()
+    if ends is None:
+        raise NotCertifiable(
+            "operands must be written without a fixed width and the answer from its units on: format "
+            '"reversed" or "interleaved" without a width'
+        )
+    cyclic = periods(batcher.schemes)
+    if len(cyclic) < len(batcher.schemes):
+        raise NotCertifiable("of the schemes only cyclic ones have a bounded number of places")
+    local = locality(model, frozenset(cyclic))
+    period = math.lcm(*cyclic.values())
+    view = View(local.columns, local.answers, local.start, period, ends == "together")
+    return view, local
 
 
 def enumerated(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
     """Every context that the task can bring before the model, once it is known that these decide."""
-    seen = locality(model)
+    view, local = view_of(model, batcher)
     machine = batcher.task.transducer()
     if machine is None:
         raise NotCertifiable(
             f'the task "{batcher.task.name}" is not declared as a finite machine over columns'
         )
-    if batcher.schemes or not batcher.format.by_columns():
-        raise NotCertifiable(
-            'operands must be written in full and the answer from its units on: format "reversed" '
-            "without a width, and no schemes"
-        )
-    contexts = reachable(machine, seen.columns, seen.answers, limit)
+    _check_hub(machine, local, view)
+    contexts = reachable(machine, view, limit)
     if contexts.conflict is not None:
         raise NotCertifiable(_told_apart(batcher, contexts))
     return contexts
 
 
-@torch.inference_mode()
-def _margins(
-    model: Model, batcher: Batcher, contexts: Contexts, rows: Ints, place: int, device: str
-) -> np.ndarray:
-    """By how much the right token leads at this answer place of problems that bring the contexts about."""
-    examples = batcher.task.solve(*contexts.problems(rows))
-    batch = batcher(examples)
-    truth = np.where(
-        contexts.output[rows] == END, batcher.task.vocabulary.end, contexts.output[rows]
-    )
-    target = torch.from_numpy(truth).to(device)
-    if not torch.equal(batch.target[:, place].to(device), target):
-        raise TenfoldError(
-            f'the machine that the task "{batcher.task.name}" declares does not write its answers'
+def _check_hub(machine: Transducer, local: Local, view: View) -> None:
+    hub = frozenset[int]() if machine.hub is None else frozenset({Role.OPERAND + machine.hub})
+    for role in sorted(local.hubs - hub):
+        raise NotCertifiable(
+            f"every column sees operand {role - Role.OPERAND}, of which longer inputs have more digits"
         )
-    logits = model(batch.to(device))[:, place].double()  # (N, V)
-    right = logits.gather(1, target[:, None])[:, 0]
-    others = logits.scatter(1, target[:, None], -math.inf).amax(1)
-    return (right - others).cpu().numpy()
-
-
-def _asked(model: Model, batcher: Batcher, contexts: Contexts, row: int) -> dict[str, str]:
-    """The problem of a context, answered by the model from the start."""
-    examples = batcher.task.solve(*contexts.problems(np.array([row])))
-    batch = batcher(examples).to(model.device)
-    blank = batcher.task.vocabulary.pad
-    tokens = model.answer(batch.asked(blank))[0].cpu().numpy()
-    return {
-        "question": batcher.task.question(examples, 0),
-        "truth": batcher.task.truth(examples, 0),
-        "answer": batcher.format.read(tokens, batcher.task.vocabulary),
-    }
+    if hub - local.hubs or (hub and view.together):
+        raise NotCertifiable(
+            f"every column needs operand {machine.hub}, and not every one sees it; with the format "
+            f'"reversed" and a window with hub: {machine.hub} it does'
+        )
 
 
 def _told_apart(batcher: Batcher, contexts: Contexts) -> str:
@@ -142,15 +264,13 @@ def _told_apart(batcher: Batcher, contexts: Contexts) -> str:
     shown = []
     for history, output in (contexts.conflict.first, contexts.conflict.second):
         columns = machine.digits(history).T  # (M, i + 1)
-        written = [
-            "".join(str(d) for d in operand[::-1] if d != machine.base) for operand in columns
-        ]
-        digit = "the end" if output == END else str(output)
-        shown.append(f"{batcher.task.operator.join(written)} needs {digit}")
+        text = ["".join(str(d) for d in operand[::-1] if d != machine.base) for operand in columns]
+        digit = "the end" if output == END else batcher.task.vocabulary.symbols[output]
+        shown.append(f"{batcher.task.operator.join(text)} needs {digit}")
     return (
-        f"{contexts.reach + 1} columns do not decide: at column {len(contexts.conflict.first[0]) - 1} "
-        f"{shown[0]}, at column {len(contexts.conflict.second[0]) - 1} {shown[1]}, and the model "
-        "sees the same"
+        f"{contexts.view.columns + 1} columns do not decide: at column "
+        f"{len(contexts.conflict.first[0]) - 1} {shown[0]}, at column "
+        f"{len(contexts.conflict.second[0]) - 1} {shown[1]}, and the model sees the same"
     )
 
 

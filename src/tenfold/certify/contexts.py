@@ -1,29 +1,47 @@
 """Every local context that a task can bring before a model, each with the shortest input that does.
 
 A model that sees R columns and A answers back writes the digit at column i from: the digits of all operands at
-columns i-R..i, the answer tokens s_(i-A)..s_(i-1), and, near the start, where the answer begins.
-A task that is a finite machine reaches finitely many of these. They are found by breadth-first search over
-(what is seen, the machine's state); answers so far are the true ones, which is the induction's hypothesis.
+columns i-R..i, the answer tokens s_(i-A)..s_(i-1), the hub's digits, near the start where the answer begins, and, with
+cyclic positions of period T, the lengths of the operands and i modulo T. A task that is a finite machine reaches
+finitely many of these. They are found by breadth-first search over (what is seen, the machine's state); answers so
+far are the true ones, which is the induction's hypothesis.
 
-Shapes: C contexts, P nodes of the search, F nodes of its frontier, S symbols, M operands.
+Shapes: C contexts, P nodes of the search, F nodes of its frontier, S symbols, M operands, M' read by columns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks.base import Digits, Ints
-from tenfold.tasks.transducer import END, Transducer
+from tenfold.tasks.base import Digits, Ints, significant
+from tenfold.tasks.transducer import END, REFUSED, Transducer
 
 LIMIT = 5_000_000  # contexts, unless told otherwise
 
 
 class TooMany(TenfoldError):
     """More contexts than were allowed."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a problem a model sees when it writes a digit."""
+
+    columns: int  # of operands, behind the digit's own
+    answers: int  # tokens of the answer before it
+    start: int | None = None  # columns from which the answer's beginning is seen; default: as `columns`
+    period: int = 1  # of cyclic positions; 1 without
+    together: bool = False  # operands are padded to the longest, so that they end together
+
+    @property
+    def near(self) -> int:
+        """From this column on, the start is out of sight."""
+        return 1 + (self.columns if self.start is None else self.start)
 
 
 @dataclass(frozen=True)
@@ -35,14 +53,35 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class Nodes:
+    """Situations between two columns. All (F,), or as said."""
+
+    far: Ints  # columns since the start, as far as it can be told
+    columns: Ints  # (F, kept): the last ones
+    answers: Ints  # (F, A): the last ones
+    state: Ints  # of the task's machine
+    lengths: Ints  # the operands' lengths modulo the period, as one number
+    turn: Ints  # this column's number modulo the period
+    blanks: Ints  # columns since all operands ended
+
+    def __len__(self) -> int:
+        return len(self.far)
+
+    def __getitem__(self, at: Ints) -> Nodes:
+        return Nodes(**{field.name: getattr(self, field.name)[at] for field in fields(self)})
+
+
+@dataclass(frozen=True)
 class Contexts:
     """The contexts, in the order of the shortest history of columns that leads to each."""
 
     transducer: Transducer
-    reach: int  # columns back that are seen
-    answers: int  # answer digits back that are seen
-    parent: Ints  # (P,): of each node; -1 for the first
+    view: View
+    parent: Ints  # (P,): of each node; -1 for those at the start
     symbol: Ints  # (P,): the column that led to it
+    written: Ints  # (P,): what was written there
+    value: Ints  # (P,): the hub's value
+    lengths: Ints  # (P,): as in Nodes
     node: Ints  # (C,): what came before the context's last column
     column: Ints  # (C,): that column
     output: Ints  # (C,): what is to be written there, or END
@@ -55,219 +94,354 @@ class Contexts:
         """The columns, least significant first, that end with this context: (i + 1,) symbols."""
         return _history(self.parent, self.symbol, int(self.node[row]), int(self.column[row]))
 
-    def lengths(self) -> Ints:
+    def depths(self) -> Ints:
         """How many columns each history has."""
         depth, node = np.zeros(len(self.node), dtype=np.int64), self.node
-        while (node > 0).any():
-            depth += node > 0
-            node = np.where(node > 0, self.parent[node], 0)
-        return depth + 1
+        while len(node) and (node >= 0).any():
+            depth += node >= 0
+            node = np.where(node >= 0, self.parent[node], -1)
+        return depth
+
+    def paths(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For contexts with histories of one length: columns (N, i + 1), and what was written before (N, i)."""
+        symbols, written, node = [self.column[rows]], [], self.node[rows]
+        while (self.parent[node] >= 0).any():
+            symbols.append(self.symbol[node])
+            written.append(self.written[node])
+            node = self.parent[node]
+        empty = np.zeros((len(rows), 0), dtype=np.int64)
+        return np.stack(symbols[::-1], 1), np.stack(written[::-1], 1) if written else empty
 
     def problems(self, rows: Ints) -> tuple[Digits, Ints]:
         """For contexts with histories of one length, problems whose first columns these are: digits, lengths.
 
-        An operand that would end in a leading zero gets a 1 before it, further left than the model sees.
+        Operands that have not ended go on, further left than the model sees, where they must: with ones, as few as
+        make a problem of the task (no leading zero; the lengths that the phases tell; 7-12 becomes 17-12).
         """
-        machine, blank = self.transducer, self.transducer.base
-        symbols, node = [self.column[rows]], self.node[rows]
-        while (node > 0).any():
-            symbols.append(self.symbol[node])
-            node = self.parent[node]
-        columns = machine.digits(np.stack(symbols[::-1], 1))  # (N, i+1, M)
-        n, count, terms = columns.shape
-        digits = np.zeros((n, terms, count + 1), dtype=np.uint8)
-        there = columns.transpose(0, 2, 1) != blank  # (N, M, i+1)
-        digits[:, :, :count] = np.where(there, columns.transpose(0, 2, 1), 0)
-        lengths = there.sum(-1)
-        top = np.take_along_axis(digits, lengths[..., None] - 1, -1)[..., 0]
-        short = (top == 0) & (lengths > 1)
-        np.put_along_axis(
-            digits, lengths[..., None], np.where(short, 1, 0)[..., None].astype(np.uint8), -1
-        )
-        return digits, lengths + short
+        machine = self.transducer
+        columns = machine.digits(self.paths(rows)[0]).transpose(0, 2, 1)  # (N, M', i+1)
+        hub, phase = self.value[self.node[rows]], self.lengths[self.node[rows]]
+        n, terms, count = columns.shape
+        more = 1 + 2 * self.view.period  # room for one more digit, for one longer yet, and their phases
+        digits = np.zeros((n, terms + (machine.hub is not None), count + more), dtype=np.uint8)
+        lengths = np.ones(digits.shape[:2], dtype=np.int64)
+        left = np.arange(n)
+        ways = itertools.product(range(more), repeat=1 if self.view.together else terms)
+        for further in sorted(ways, key=sum):
+            shape = np.array(further)
+            drawn, sizes = self._extended(columns[left], shape, more)
+            if machine.hub is not None:
+                drawn, sizes = _with_hub(machine, drawn, sizes, hub[left])
+            written = machine.write(drawn, sizes)
+            fine = self._admitted(drawn, sizes, phase[left], columns[left], shape)
+            fine &= ~(written == REFUSED).any(1)
+            digits[left[fine]], lengths[left[fine]] = drawn[fine], sizes[fine]
+            left = left[~fine]
+            if not len(left):
+                return digits, lengths
+        raise TenfoldError("a context that the search reached belongs to no problem of the task")
+
+    def _extended(self, columns: Ints, further: Ints, more: int) -> tuple[Digits, Ints]:
+        """Operands with these columns; those that have not ended, with so many more ones."""
+        machine = self.transducer
+        there = columns != machine.base  # (N, M', i+1)
+        digits = np.zeros((*columns.shape[:2], columns.shape[2] + more), dtype=np.uint8)
+        digits[:, :, : columns.shape[2]] = np.where(there, columns, 0)
+        going = there[:, :, -1]
+        lengths = there.sum(-1) + going * further
+        place = np.arange(digits.shape[2])
+        added = (place >= there.sum(-1)[..., None]) & (place < lengths[..., None])
+        if self.view.together:  # one operand is the longest
+            added[:, 1:] = False
+        digits[added] = 1
+        return digits, significant(digits) if self.view.together else lengths
+
+    def _admitted(
+        self, digits: Digits, lengths: Ints, phase: Ints, columns: Ints, further: Ints
+    ) -> NDArray[np.bool_]:
+        """Which are written as the context says: no leading zeros, as long as the history, the phases right."""
+        machine, view = self.transducer, self.view
+        by_column = [m for m in range(digits.shape[1]) if m != machine.hub]
+        there = (columns != machine.base).sum(-1)  # (N, M')
+        going = columns[:, :, -1] != machine.base
+        ours, sizes = digits[:, by_column], lengths[:, by_column]
+        written = there + going * further  # as long as these are in the text
+        if view.together:
+            fine = sizes.max(1) == written[:, 0]
+            sizes = written[:, :1]
+        else:
+            top = np.take_along_axis(ours, sizes[..., None] - 1, -1)[..., 0]
+            fine = ((top > 0) | (sizes == 1)).all(1)
+        for m in range(sizes.shape[1]):
+            fine &= sizes[:, m] % view.period == phase // view.period**m % view.period
+        return fine
 
 
-def reachable(
-    transducer: Transducer, reach: int, answers: int | None = None, limit: int = LIMIT
-) -> Contexts:
-    """Search until nothing new is found; more contexts than the limit are refused.
-
-    Without `answers`, as many answer digits are seen as stand in the columns seen: reach + 1.
-    """
-    return _Search(transducer, reach, reach + 1 if answers is None else answers, limit).run()
+def reachable(transducer: Transducer, view: View, limit: int = LIMIT) -> Contexts:
+    """Search until nothing new is found; more contexts than the limit are refused."""
+    return _Reachable(transducer, view, limit).run()
 
 
-class _Search:
-    def __init__(self, transducer: Transducer, reach: int, answers: int, limit: int) -> None:
-        self.machine, self.reach, self.answers, self.limit = transducer, reach, answers, limit
-        self.kept = max(reach, 1)  # columns back that a node remembers: the last one always
+class Space:
+    """Nodes, which columns may follow each, and what the model can tell apart."""
+
+    def __init__(
+        self, transducer: Transducer, view: View, limit: int, tokens: int | None = None
+    ) -> None:
+        self.machine, self.view, self.limit = transducer, view, limit
+        self.kept = max(view.columns, 1)  # columns back that a node remembers: the last one always
+        self.ends = 1 if view.together else transducer.operands  # lengths that matter
+        self.tokens = (
+            tokens or transducer.tokens
+        ) + 1  # that may stand in an answer; the last is none
+        self.phases = view.period ** (self.ends + 1)
         columns = (transducer.symbols + 1) ** (self.kept + 1)
-        keys = (reach + 3) * columns * (transducer.base + 1) ** answers * transducer.states
-        if keys >= 2**63:  # two contexts must never share a key
+        keys = (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
+        if keys * (transducer.states + 1) * ROOM >= 2**63:  # two contexts must never share a key
             raise TooMany(
-                f"contexts of {reach + 1} columns and {answers} answers are too many to number; take "
-                "fewer layers or a narrower window"
+                f"contexts of {view.columns + 1} columns and {view.answers} answers are too many to "
+                "number; take fewer layers or a narrower window"
             )
-        self.follows = _admissible(transducer)
+        self.follows = _admissible(transducer, view.together)
+        blank = transducer.digits(np.arange(transducer.symbols + 1)) == transducer.base
+        self.blank = (
+            blank[:, :1] if view.together else blank
+        )  # (S + 1, ends); the last is no column
+        self.blank[-1] = False
 
-    def run(self) -> Contexts:
-        machine, base = self.machine, self.machine.base
-        # a node: how far from the start (up to reach + 1), columns seen, answers seen, state
-        frontier = {
-            "far": np.zeros(1, dtype=np.int64),
-            "columns": np.full((1, self.kept), machine.symbols, dtype=np.int64),
-            "answers": np.full((1, self.answers), base, dtype=np.int64),
-            "state": np.zeros(1, dtype=np.int64),
-        }
-        parent, symbol = [np.array([-1])], [np.array([-1])]
-        known_nodes, first = self._node_key(frontier), 0
-        keys, found = np.zeros(0, dtype=np.int64), []  # of contexts, sorted; and the contexts
-        outputs = np.zeros(0, dtype=np.int64)
-        while len(frontier["far"]):
-            phase = np.minimum(frontier["far"], 2)
-            at, column = np.nonzero(self.follows[phase, frontier["columns"][:, -1]])
-            output = machine.output[frontier["state"][at], column]
-            key = self._context_key(frontier, at, column)
-            order = np.argsort(key, kind="stable")
-            key, at, column, output = key[order], at[order], column[order], output[order]
-            clash = self._clash(key, output, keys, outputs)
-            new = np.r_[True, key[1:] != key[:-1]] & ~_within(key, keys)
-            found.append(np.stack([at[new] + first, column[new], output[new]]))
-            if clash is not None:
-                return self._conflicting(parent, symbol, found, (at, column, output), clash, first)
-            merged = np.concatenate([keys, key[new]])
-            sort = np.argsort(merged)
-            keys, outputs = merged[sort], np.concatenate([outputs, output[new]])[sort]
-            if len(keys) > self.limit:
-                raise TooMany(
-                    f"more than {self.limit:,} contexts of {self.reach + 1} columns; raise the limit, "
-                    "or take fewer layers or a narrower window"
-                )
-            going = output != END
-            at, column = at[going], column[going]
-            frontier = self._after(frontier, at, column, output[going])
-            node = self._node_key(frontier)
-            node, index = np.unique(node, return_index=True)
-            index = index[~_within(node, known_nodes)]
-            frontier = {name: part[index] for name, part in frontier.items()}
-            known_nodes = np.union1d(known_nodes, node)
-            parent.append(at[index] + first)
-            symbol.append(column[index])
-            first = sum(len(part) for part in parent) - len(index)
-        return self._contexts(parent, symbol, found)
-
-    def _contexts(
-        self,
-        parent: list[Ints],
-        symbol: list[Ints],
-        found: list[Ints],
-        conflict: Conflict | None = None,
-    ) -> Contexts:
-        parents, symbols = np.concatenate(parent), np.concatenate(symbol)
-        node, column, output = np.concatenate(found, 1)
-        return Contexts(
-            self.machine, self.reach, self.answers, parents, symbols, node, column, output, conflict
+    def begin(self) -> Nodes:
+        """One node for each value of the hub and each set of lengths modulo the period."""
+        machine, view = self.machine, self.view
+        lengths = np.arange(view.period**self.ends)
+        state = np.repeat(machine.starts, len(lengths))
+        n, zero = len(state), np.zeros(len(state), dtype=np.int64)
+        return Nodes(
+            far=zero,
+            columns=np.full((n, self.kept), machine.symbols, dtype=np.int64),
+            answers=np.full((n, view.answers), self.tokens - 1, dtype=np.int64),
+            state=state,
+            lengths=np.tile(lengths, len(machine.starts)),
+            turn=zero,
+            blanks=zero,
         )
 
-    def _after(
-        self, frontier: dict[str, Ints], at: Ints, column: Ints, output: Ints
-    ) -> dict[str, Ints]:
+    def ahead(self, nodes: Nodes) -> tuple[Ints, Ints]:
+        """Every node with every column that may follow it: (E,), (E,)."""
+        last = nodes.columns[:, -1]
+        may = self.follows[np.minimum(nodes.far, 2), last]  # (F, S)
+        at, column = np.nonzero(may)
+        period = self.view.period
+        if period > 1:  # an operand ends where its length says
+            fine = np.ones(len(at), dtype=bool)
+            for m in range(self.ends):
+                ends = self.blank[column, m] & ~self.blank[last[at], m]
+                due = nodes.lengths[at] // period**m % period == nodes.turn[at]
+                fine &= ~ends | due
+            at, column = at[fine], column[fine]
+        there = self.machine.output[nodes.state[at], column] != REFUSED
+        return at[there], column[there]
+
+    def after(self, nodes: Nodes, column: Ints, output: Ints) -> Nodes:
         """The nodes that follow, one column further."""
-        columns = np.concatenate([frontier["columns"][at, 1:], column[:, None]], 1)
-        answers = np.concatenate([frontier["answers"][at, 1:], output[:, None]], 1)
-        far = np.minimum(frontier["far"][at] + 1, max(self.reach + 1, 2))
-        state = self.machine.next[frontier["state"][at], column]
-        return {"far": far, "columns": columns, "answers": answers, "state": state}
+        return Nodes(
+            far=np.minimum(nodes.far + 1, max(self.view.columns + 1, self.view.near, 2)),
+            columns=np.concatenate([nodes.columns[:, 1:], column[:, None]], 1),
+            answers=np.concatenate([nodes.answers, output[:, None]], 1)[:, 1:],
+            state=self.machine.next[nodes.state, column],
+            lengths=nodes.lengths,
+            turn=(nodes.turn + 1) % self.view.period,
+            blanks=np.where(self.blank[column].all(1), np.minimum(nodes.blanks + 1, ROOM - 1), 0),
+        )
 
-    def _node_key(self, nodes: dict[str, Ints]) -> Ints:
-        seen = self._seen_key(nodes, nodes["columns"], nodes["far"])
-        return seen * self.machine.states + nodes["state"]
+    def node_key(self, nodes: Nodes) -> Ints:
+        seen = self._key(nodes, nodes.columns, nodes.far)
+        return (seen * self.machine.states + nodes.state) * ROOM + nodes.blanks
 
-    def _context_key(self, nodes: dict[str, Ints], at: Ints, column: Ints) -> Ints:
-        """What the model sees; the state is hidden from it."""
-        seen = {name: part[at] for name, part in nodes.items()}
-        columns = seen["columns"][:, self.kept - self.reach :]
-        far = np.minimum(seen["far"], self.reach + 1)  # further on, the start is out of sight
-        return self._seen_key(seen, np.concatenate([columns, column[:, None]], 1), far)
+    def context_key(self, nodes: Nodes, column: Ints) -> Ints:
+        """What the model sees; of the state, it sees the hub."""
+        columns = nodes.columns[:, self.kept - self.view.columns :]
+        far = np.minimum(nodes.far, self.view.near)
+        seen = self._key(nodes, np.concatenate([columns, column[:, None]], 1), far)
+        return seen * len(self.machine.starts) + self.machine.value[nodes.state]
 
-    def _seen_key(self, nodes: dict[str, Ints], columns: Ints, far: Ints) -> Ints:
+    def _key(self, nodes: Nodes, columns: Ints, far: Ints) -> Ints:
         key = far
         for part in columns.T:
             key = key * (self.machine.symbols + 1) + part
-        for part in nodes["answers"].T:
-            key = key * (self.machine.base + 1) + part
+        for part in nodes.answers.T:
+            key = key * self.tokens + part
+        if self.view.period > 1:
+            key = (key * self.view.period**self.ends + nodes.lengths) * self.view.period
+            key = key + nodes.turn
         return key
 
-    def _clash(self, key: Ints, output: Ints, keys: Ints, outputs: Ints) -> int | None:
-        """The first of the sorted contexts that looks like one before it and needs another answer."""
-        within = np.r_[False, (key[1:] == key[:-1]) & (output[1:] != output[:-1])]
-        before = np.zeros_like(within)
-        if len(keys):
-            place = np.searchsorted(keys, key).clip(max=len(keys) - 1)
-            before = (keys[place] == key) & (outputs[place] != output)
-        clash = np.flatnonzero(within | before)
-        return int(clash[0]) if len(clash) else None
+    def too_many(self) -> TooMany:
+        return TooMany(
+            f"more than {self.limit:,} contexts of {self.view.columns + 1} columns; raise the limit, "
+            "or take fewer layers or a narrower window"
+        )
 
-    def _conflicting(
-        self,
-        parent: list[Ints],
-        symbol: list[Ints],
-        found: list[Ints],
-        reached: tuple[Ints, Ints, Ints],
-        clash: int,
-        first: int,
-    ) -> Contexts:
-        contexts = self._contexts(parent, symbol, found)
-        at, column, output = (int(part[clash]) for part in reached)
-        second = _history(contexts.parent, contexts.symbol, at + first, column)
-        for row in np.flatnonzero(contexts.output != output):
+
+ROOM = (
+    8  # more columns than any answer has beyond its operands, as far as a model is followed there
+)
+
+
+class Tree:
+    """The nodes found, each with the one before it, as lists that grow a level at a time."""
+
+    def __init__(self, space: Space, roots: Nodes) -> None:
+        none = np.full(len(roots), -1, dtype=np.int64)
+        self.space, self.size = space, len(roots)
+        self.levels = [(none, none, none, space.machine.value[roots.state], roots.lengths)]
+
+    def add(self, nodes: Nodes, parent: Ints, symbol: Ints, written: Ints) -> None:
+        value = self.space.machine.value[nodes.state]
+        self.levels.append((parent, symbol, written, value, nodes.lengths))
+        self.size += len(nodes)
+
+    def contexts(self, found: list[Ints]) -> Contexts:
+        """With contexts found, each (3, ...): node, column, output."""
+        parts = (np.concatenate(part) for part in zip(*self.levels, strict=True))
+        parent, symbol, written, value, lengths = parts
+        node, column, output = np.concatenate(found, 1)
+        machine, view = self.space.machine, self.space.view
+        return Contexts(
+            machine, view, parent, symbol, written, value, lengths, node, column, output
+        )
+
+
+class Known:
+    """A growing map from keys to numbers, both 64-bit."""
+
+    def __init__(self) -> None:
+        self.keys, self.numbers = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __contains__(self, key: int) -> bool:
+        return bool(self.has(np.array([key]))[0])
+
+    def has(self, keys: Ints) -> NDArray[np.bool_]:
+        if not len(self.keys):
+            return np.zeros(len(keys), dtype=bool)
+        return self.keys[self._place(keys)] == keys
+
+    def get(self, keys: Ints) -> Ints:
+        """The numbers of keys that are there."""
+        return self.numbers[self._place(keys)] if len(self.keys) else np.zeros(0, dtype=np.int64)
+
+    def add(self, keys: Ints, numbers: Ints) -> None:
+        """New keys, each once."""
+        merged = np.concatenate([self.keys, keys])
+        order = np.argsort(merged, kind="stable")
+        self.keys, self.numbers = merged[order], np.concatenate([self.numbers, numbers])[order]
+
+    def _place(self, keys: Ints) -> Ints:
+        return np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
+
+
+class _Reachable(Space):
+    def run(self) -> Contexts:
+        frontier = self.begin()
+        tree, first = Tree(self, frontier), 0
+        nodes, seen = Known(), Known()
+        nodes.add(key := np.unique(self.node_key(frontier)), key)
+        found: list[Ints] = []
+        while len(frontier):
+            at, column = self.ahead(frontier)
+            here = frontier[at]
+            output = self.machine.output[here.state, column]
+            key, index, which = np.unique(
+                self.context_key(here, column), return_index=True, return_inverse=True
+            )
+            new = ~seen.has(key)
+            needed = np.where(new, output[index], seen.get(key) if len(seen) else 0)
+            found.append(np.stack([at[index][new] + first, column[index][new], output[index][new]]))
+            clash = np.flatnonzero(needed[which] != output)
+            if len(clash):
+                last = int(at[clash[0]]) + first, int(column[clash[0]]), int(output[clash[0]])
+                return self._conflicting(tree.contexts(found), *last)
+            seen.add(key[new], output[index][new])
+            if len(seen) > self.limit:
+                raise self.too_many()
+            going = output != END
+            at, column, output = at[going], column[going], output[going]
+            frontier = self.after(here[going], column, output)
+            key, index = np.unique(self.node_key(frontier), return_index=True)
+            fresh = ~nodes.has(key)
+            index = np.sort(index[fresh])
+            nodes.add(key[fresh], key[fresh])
+            frontier = frontier[index]
+            size = tree.size
+            tree.add(frontier, at[index] + first, column[index], output[index])
+            first = size
+        return tree.contexts(found)
+
+    def _conflicting(self, contexts: Contexts, node: int, column: int, output: int) -> Contexts:
+        second = _history(contexts.parent, contexts.symbol, node, column)
+        value, phase = contexts.value[node], contexts.lengths[node]
+        alike = contexts.value[contexts.node] == value
+        alike &= contexts.lengths[contexts.node] == phase
+        for row in np.flatnonzero((contexts.output != output) & alike):
             history = contexts.history(int(row))
-            if self._looks_like(history, second):
+            if self._view(history, int(value)) == self._view(second, int(value)):
                 both = Conflict((history, int(contexts.output[row])), (second, output))
-                return self._contexts(parent, symbol, found, both)
+                return replace(contexts, conflict=both)
         raise AssertionError("a conflict has two sides")
 
-    def _looks_like(self, one: Ints, other: Ints) -> bool:
-        return self._view(one) == self._view(other)
-
-    def _view(self, history: Ints) -> tuple[object, ...]:
+    def _view(self, history: Ints, value: int) -> tuple[object, ...]:
         """What the model sees at the last column of a history."""
-        state, answers = 0, []
+        state, answers = int(self.machine.starts[value]), []
         for column in history[:-1]:
             answers.append(int(self.machine.output[state, column]))
             state = int(self.machine.next[state, column])
-        far = min(len(history) - 1, self.reach + 1)
-        return far, tuple(history[-self.reach - 1 :].tolist()), tuple(answers[-self.answers :])
+        far = min(len(history) - 1, self.view.near)
+        shown = answers[-self.view.answers :] if self.view.answers else []
+        turn = (len(history) - 1) % self.view.period
+        return far, tuple(history[-self.view.columns - 1 :].tolist()), tuple(shown), turn
 
 
-def _admissible(machine: Transducer) -> NDArray[np.bool_]:
+def _with_hub(
+    machine: Transducer, digits: Digits, lengths: Ints, value: Ints
+) -> tuple[Digits, Ints]:
+    """Operands with the hub among them."""
+    held = np.zeros((len(digits), 1, digits.shape[2]), dtype=np.uint8)
+    size = max(1, len(np.base_repr(int(value.max()), machine.base)))
+    held[:, 0, :size] = value[:, None] // machine.base ** np.arange(size) % machine.base
+    assert machine.hub is not None
+    sizes = significant(held)
+    return np.insert(digits, machine.hub, held[:, 0], 1), np.insert(
+        lengths, machine.hub, sizes[:, 0], 1
+    )
+
+
+def _admissible(machine: Transducer, together: bool) -> NDArray[np.bool_]:
     """Which column may follow which, (3, S + 1, S): at the start, right after it, and later.
 
     Every operand has a digit to begin with; one that has ended stays ended; and none ends in a leading
-    zero, unless it is the number 0.
+    zero, unless it is the number 0. Together: all end at once, and not all in a leading zero.
     """
-    digits = machine.digits(np.arange(machine.symbols))  # (S, M)
+    digits = machine.digits(np.arange(machine.symbols))  # (S, M')
     blank = digits == machine.base
     table = np.zeros((3, machine.symbols + 1, machine.symbols), dtype=bool)
     table[0, machine.symbols] = ~blank.any(1)
     stays = (~blank[:, None] | blank[None]).all(-1)  # (last, next)
-    table[1, :-1] = stays & ~blank.any(1)[:, None]
     ends = ~blank[:, None] & blank[None]
-    table[2, :-1] = stays & ~(ends & (digits[:, None] == 0)).any(-1)
+    zero = ends & (digits[:, None] == 0)
+    bad = (zero.all(-1) & ends.any(-1)) if together else zero.any(-1)
+    if together:
+        whole = blank.all(1) | ~blank.any(1)
+        stays &= whole[:, None] & whole[None]
+    table[1, :-1] = stays & ~blank.any(1)[:, None]
+    table[2, :-1] = stays & ~bad
     return table
 
 
 def _history(parent: Ints, symbol: Ints, node: int, column: int) -> Ints:
     columns = [column]
-    while node > 0:
+    while parent[node] >= 0:
         columns.append(int(symbol[node]))
         node = int(parent[node])
     return np.array(columns[::-1], dtype=np.int64)
-
-
-def _within(keys: Ints, known: Ints) -> NDArray[np.bool_]:
-    """Which keys are among the known ones, which are sorted."""
-    if not len(known):
-        return np.zeros(len(keys), dtype=bool)
-    place = np.searchsorted(known, keys).clip(max=len(known) - 1)
-    return known[place] == keys

@@ -1,10 +1,4 @@
-"""Whether a model is local: every answer digit from a bounded number of columns, wherever they are.
-
-The hypotheses: in every layer a query sees only keys of columns c-w..c; positions enter only through
-differences of column and through roles. Then the digit at column i depends on columns i-R..i, R the sum of
-the windows over layers. One-sided windows matter: where the highest digit comes first, a window that is open
-ahead leaks one higher column a layer. Answer tokens may be seen less far; then older ones do not count.
-"""
+"""How far a model sees: the hypotheses of a proof for every length, checked on what its encodings declare."""
 
 from __future__ import annotations
 
@@ -12,6 +6,7 @@ from typing import NamedTuple
 
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
+from tenfold.models.stack import Encodings, Stack
 from tenfold.pe.base import PositionalEncoding, Span
 
 AXIS = "column"
@@ -25,45 +20,83 @@ class Local(NamedTuple):
     """What an answer digit depends on, beside its own column."""
 
     columns: int  # columns of digits behind it
-    answers: int  # answer digits before it
+    answers: int  # answer tokens before it
+    start: int  # columns from which the beginning of the answer is seen
+    hubs: frozenset[int] = frozenset()  # the roles of tokens that every column sees
 
 
-def locality(model: Model) -> Local:
-    """How far back an answer digit looks, from the windows that every layer declares."""
-    if model.layout != "causal":
+def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
+    """How far back an answer digit looks, from the windows that every layer declares.
+
+    `bounded` are further axes of which places are few, such as cyclic ones.
+    """
+    if not model.stack.causal:
         raise NotCertifiable(
-            f'models of the kind "{model.name}" are not certifiable; a decoder, which writes the lowest '
-            "digit first, may be"
+            f'models of the kind "{model.name}" are not certifiable; one that writes its answer from the '
+            "lowest digit on may be"
         )
-    stack = model.stack
-    spans = [_span(stack.encodings[layer], layer) for layer in range(len(stack.blocks))]
-    return Local(sum(span.behind for span in spans), 1 + sum(span.answers for span in spans))
+    allowed = frozenset({AXIS, "role"}) | bounded
+    own = _spans(model.stack, model.stack.encodings, "attention", allowed)
+    answers = 1 + sum(span.answers for span in own)
+    start = sum(span.behind for span in own)
+    encoder, cross = model.reader(), model.stack.cross_encodings
+    if encoder is None or cross is None:
+        return Local(start, answers, start, _hubs(own))
+    reading = _spans(encoder, encoder.encodings, "the encoder's attention", allowed)
+    asking = _spans(model.stack, cross, "cross-attention", allowed)
+    source = sum(span.behind for span in reading)
+    columns = asking[0].behind + source
+    for itself, across in zip(
+        own[1:], asking[1:], strict=True
+    ):  # a token sees what others have read
+        columns = max(columns + itself.behind, across.behind + source)
+    return Local(columns, answers, start, _hubs([*reading, *asking]))
 
 
-def _span(pe: PositionalEncoding, layer: int) -> Span:
-    for axis in sorted(pe.axes - {AXIS, "role"}):
+def _spans(stack: Stack, encodings: Encodings, where: str, allowed: frozenset[str]) -> list[Span]:
+    if not stack.blocks:  # tokens as they are embedded
+        _check_axes(encodings[0], f"{where} before its first layer", allowed)
+    return [
+        _span(encodings[layer], f"{where} in layer {layer}", allowed)
+        for layer in range(len(stack.blocks))
+    ]
+
+
+def _hubs(spans: list[Span]) -> frozenset[int]:
+    """A hub must be one in every layer, or it would carry news from one column to all others."""
+    for span in spans:
+        if span.hubs != spans[0].hubs:
+            raise NotCertifiable("the same tokens must be hubs in every attention")
+    return spans[0].hubs if spans else frozenset()
+
+
+def _check_axes(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> None:
+    for axis in sorted(pe.axes - allowed):
         raise NotCertifiable(
-            f'in layer {layer} the encoding "{pe.name}" reads the axis "{axis}", whose places have no '
-            f'bound; positions may enter by differences of "{AXIS}" and by roles alone'
+            f'{where}: the encoding "{pe.name}" reads the axis "{axis}", whose places have no bound; '
+            f'positions may enter by differences of "{AXIS}", by roles and by cyclic places alone'
         )
     if AXIS in pe.axes and AXIS not in pe.invariant:
         raise NotCertifiable(
-            f'in layer {layer} the encoding "{pe.name}" reads absolute places on "{AXIS}", of which '
-            "longer inputs have more"
+            f'{where}: the encoding "{pe.name}" reads absolute places on "{AXIS}", of which longer inputs '
+            "have more"
         )
+
+
+def _span(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> Span:
+    _check_axes(pe, where, allowed)
     if pe.reads_keys:
         raise NotCertifiable(
-            f'in layer {layer} the encoding "{pe.name}" counts over keys, also those that are not seen'
+            f'{where}: the encoding "{pe.name}" counts over keys, also those that are not seen'
         )
     span = pe.window(AXIS)
     if span is None:
         raise NotCertifiable(
-            f'attention in layer {layer} has no window on "{AXIS}" in every head, so a digit may depend '
-            "on the whole input"
+            f'{where} has no window on "{AXIS}" in every head, so a digit may depend on the whole input'
         )
     if span.ahead:
         raise NotCertifiable(
-            f"the window of layer {layer} is open ahead by {span.ahead}; a one-sided one (ahead: 0) is "
-            "needed, or each layer sees one higher column"
+            f"{where}: its window is open ahead by {span.ahead}; a one-sided one (ahead: 0) is needed, or "
+            "each layer sees one higher column"
         )
     return span

@@ -111,10 +111,10 @@ class Examiner:
 
     def grade(self, model: Answerer, examples: Examples, length: int, label: str) -> list[Row]:
         exact = right = written = 0
-        base = self.batcher.task.base
+        vocabulary = self.batcher.task.vocabulary
         for answer, target in self.answers(model, examples):
             whole, tokens, _ = grade(answer, target)
-            digits = (target >= 0) & (target < base)  # neither pads nor the end
+            digits = (target != IGNORED) & (target != vocabulary.pad) & (target != vocabulary.end)
             exact += int(whole.sum())
             right += int((tokens & digits).sum())
             written += int(digits.sum())
@@ -127,21 +127,22 @@ class Examiner:
     def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
         """The model's answer and the target of each batch, (B, A) each."""
         blank = self.batcher.task.vocabulary.pad
-        for batch in self.batches(examples):
+        linear = bool(getattr(model, "linear", False))  # in the length, as gathered neighbours are
+        for batch in self.batches(examples, linear):
             yield model.answer(batch.asked(blank)), batch.target
 
-    def batches(self, examples: Examples) -> Iterable[Batch]:
-        """Batches of as many rows as the memory allows."""
+    def batches(self, examples: Examples, linear: bool = False) -> Iterable[Batch]:
+        """Batches of as many rows as the memory allows, for attention over whole rows or over neighbours."""
         widest = [int(examples.lengths.sum(1).argmax()), int(examples.longest.argmax())]
         one = self.batcher(_rows(examples, widest))
         tokens = one.sequence.tokens.shape[1]
         sources = 0 if one.source is None else one.source.tokens.shape[1]
         span = tokens + sources
-        row = 4 * (3 * self.heads * span * span + 16 * self.width * span)
+        row = 512 * span if linear else 4 * (3 * self.heads * span**2 + 16 * self.width * span)
         if row > 8 * MEMORY:
             raise TenfoldError(
-                f"an input of {span} tokens needs about {row / 2**30:.0f} GiB of attention; "
-                f"this model can be asked up to about {self._affordable()} tokens"
+                f"an input of {span} tokens needs about {row / 2**30:.0f} GiB of memory; this model can be "
+                f"asked up to about {8 * MEMORY // 512 if linear else self._affordable()} tokens"
             )
         size = max(1, min(MEMORY // row, 1024))
         for start in range(0, len(examples), size):

@@ -1,12 +1,12 @@
 """Slices: which problems of a length are asked. The hard ones are asked by default.
 
 A slice names the samplers to draw from at a length, none where it does not apply:
-`cascades` at 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
+`cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
+Which problems are hard is for the task to say (`Task.hard`).
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from tenfold.tasks import samplers
@@ -28,24 +28,17 @@ def full(length: int, task: Task, written: Format) -> dict[str, Sampler]:
 
 def unequal(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     """One operand of this length, the others shorter."""
-    return {"unequal": samplers.unequal} if length > 1 else {}
+    return {"unequal": samplers.unequal} if length > 1 and task.drawn > 1 else {}
 
 
 def cascades(length: int, task: Task, written: Format) -> dict[str, Sampler]:
-    """Sums whose longest carry cascade is 1, 2, 4, ... below their length, and through all of it."""
-    if task.terms != 2:
-        return {}
-    sizes = {f"cascade-{2**i}": 2**i for i in range((length - 1).bit_length())}
-    if (
-        task.base > 2 or length == 1
-    ):  # two leading ones in base 2 start a cascade, they do not go on
-        sizes["cascade-all"] = length
-    return {name: functools.partial(samplers.cascade, cascade=c) for name, c in sizes.items()}
+    """What runs on over 1, 2, 4, ... columns, and over all: a carry, a borrow, a verdict over equal digits."""
+    return task.hard(length).get("cascades", {})
 
 
 def nines(length: int, task: Task, written: Format) -> dict[str, Sampler]:
-    """99...9 plus a number of any length up to this one."""
-    return {"nines": samplers.nines}
+    """Carries from nines: 99...9 plus a number of any length up to this one, or one number that ends in nines."""
+    return task.hard(length).get("nines", {})
 
 
 SLICES: dict[str, Slice] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pydantic
 import yaml
@@ -95,6 +95,7 @@ class Recipe(Strict):
     cross_pe: Spec | None = None
     model: ModelSize = ModelSize()
     train: Training = Training()
+    stop: Literal["certified"] | None = None  # end training before its last step, once proved
     eval: Evaluation = Evaluation()
 
     @classmethod

@@ -14,8 +14,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -24,21 +24,34 @@ import filelock
 import numpy as np
 import torch
 import yaml
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 
 from tenfold import __version__
-from tenfold.certify import LIMIT, Certificate, certify
+from tenfold.certify import (
+    LIMIT,
+    Certificate,
+    Extracted,
+    NotCertifiable,
+    Prover,
+    Swift,
+    extract,
+)
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe as find
+from tenfold.lab.stopping import STOPS
 from tenfold.models import Model
-from tenfold.training.checkpoint import Checkpoint, Checkpoints, write_atomically
+from tenfold.tasks.base import Examples
+from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, write_atomically
 from tenfold.training.loop import Job, Metrics
 from tenfold.training.loop import train as train_loop
 
 Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
+WEIGHTS, CERTIFICATE, FEATS = "weights.safetensors", "certificate.json", "feats.json"
 VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
 Tell = Callable[[Metrics], None]
 
@@ -70,6 +83,7 @@ class Run:
         self.folder, self.recipe = folder, recipe
         self._built: Built | None = None
         self._models: dict[str, Model] = {}
+        self._machines: dict[str, Extracted] = {}
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"
@@ -141,11 +155,25 @@ class Run:
         if which not in CHECKPOINTS:
             raise unknown("checkpoint", which, CHECKPOINTS)
         if which not in self._models:
-            model, tensors = self.built.model(), self.checkpoint().tensors
-            final = tensors.get("average") or tensors["model"]
-            model.load_state_dict(tensors.get("best", final) if which == "best" else final)
+            model = self.built.model()
+            model.load_state_dict(self._weights(which))
             self._models[which] = model.to(self.recipe.train.device).eval()
         return self._models[which]
+
+    @property
+    def published(self) -> bool:
+        """Whether it is weights and a recipe alone, as `export` leaves them."""
+        return (self.folder / WEIGHTS).exists()
+
+    def _weights(self, which: Which) -> Tensors:
+        if self.published:
+            try:
+                return load_file(self.folder / WEIGHTS)
+            except (OSError, SafetensorError) as error:
+                raise TenfoldError(f"{self.folder / WEIGHTS} cannot be read: {error}") from None
+        tensors = self.checkpoint().tensors
+        final = tensors.get("average") or tensors["model"]
+        return tensors.get("best", final) if which == "best" else final
 
     def evaluate(
         self,
@@ -161,7 +189,7 @@ class Run:
         options = self.recipe.eval
         torch.set_num_threads(self.recipe.train.threads)
         return self.built.examiner(seed).rows(
-            self.model(which),
+            Swift(self.model(which), self.built.batcher),
             options.lengths if lengths is None else lengths,
             options.slices if slices is None else slices,
             options.n if n is None else n,
@@ -173,18 +201,74 @@ class Run:
         *,
         which: Which = "best",
         limit: int = LIMIT,
+        prover: Prover | None = None,
         tell: Callable[[int, int], None] | None = None,
     ) -> Certificate:
         """Prove the model right at every length, or find the shortest inputs on which it is not."""
-        return certify(self.model(which), self.built.batcher, limit=limit, tell=tell)
+        torch.set_num_threads(self.recipe.train.threads)
+        prover = prover or self.prover(which=which, limit=limit)
+        return replace(prover.certify(self.model(which), tell), about=self._about(which))
+
+    def prover(self, *, which: Which = "best", limit: int = LIMIT) -> Prover:
+        """What is to be shown of the model: all its contexts."""
+        return Prover(self.model(which), self.built.batcher, limit)
+
+    def _about(self, which: Which) -> dict[str, Any]:
+        recipe = self.recipe.as_json()
+        known = {key: recipe[key] for key in ("task", "format", "schemes", "pe", "model")}
+        return {**known, "checkpoint": which, "recipe": self.recipe.fingerprint, **environment()}
+
+    def machine(
+        self,
+        *,
+        which: Which = "best",
+        limit: int = LIMIT,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> Extracted:
+        """The finite machine that a local model is; it answers by looking up, and always as the model does."""
+        if which not in self._machines:
+            torch.set_num_threads(self.recipe.train.threads)
+            model = self.model(which)
+            self._machines[which] = extract(model, self.built.batcher, limit=limit, tell=tell)
+        return self._machines[which]
+
+    def export(self, folder: Path | str, *, which: Which = "best") -> dict[str, Path]:
+        """Leave the weights, the recipe and, where there can be one, the certificate, and nothing else."""
+        folder = Path(folder)
+        if (folder / "recipe.yaml").exists():
+            raise TenfoldError(f"{folder} holds a run already; name another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        written = {"recipe": folder / "recipe.yaml", "weights": folder / WEIGHTS}
+        weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
+        save_file(weights, written["weights"])
+        write_atomically(written["recipe"], self.recipe.as_yaml().encode())
+        with suppress(NotCertifiable):
+            written["certificate"] = self.keep(self.certify(which=which), folder)
+        return written
+
+    def keep(self, found: Certificate, folder: Path | None = None) -> Path:
+        """Leave a certificate beside the run."""
+        path = (folder or self.folder) / CERTIFICATE
+        write_atomically(path, json.dumps(found.as_json(), indent=1).encode())
+        return path
 
     def ask(self, question: str, *, which: Which = "best") -> Answer:
         """The model's answer to a question as a person writes it, such as "12+345"."""
-        built = self.built
-        task, vocabulary = built.batcher.task, built.batcher.task.vocabulary
+        return self._answered(self.built.batcher.task.parse(question), which)
+
+    def look_up(self, question: str, *, which: Which = "best") -> Answer:
+        """The same answer, by the machine that the model is."""
+        task = self.built.batcher.task
         examples = task.parse(question)
-        ((answer, _),) = built.examiner().answers(self.model(which), examples)
-        text = built.batcher.format.read(answer[0].cpu().numpy(), vocabulary)
+        tokens = self.machine(which=which).answer(examples)
+        text = self.built.batcher.format.read(tokens, task.vocabulary, examples)
+        return Answer(task.question(examples, 0), text, task.truth(examples, 0))
+
+    def _answered(self, examples: Examples, which: Which) -> Answer:
+        built, swift = self.built, Swift(self.model(which), self.built.batcher)
+        task = built.batcher.task
+        ((answer, _),) = built.examiner().answers(swift, examples)
+        text = built.batcher.format.read(answer[0].cpu().numpy(), task.vocabulary, examples)
         return Answer(task.question(examples, 0), text, task.truth(examples, 0))
 
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
@@ -192,6 +276,17 @@ class Run:
         task = self.built.batcher.task
         drawn = task.sample(count, length, np.random.default_rng((self.recipe.seed, length, 10)))
         return [self.ask(task.question(drawn, row), which=which) for row in range(count)]
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """What a certificate's file says."""
+    try:
+        held = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise TenfoldError(f"{path} cannot be read: {error}") from None
+    if not isinstance(held, dict) or "weights" not in held:
+        raise TenfoldError(f"{path} is not a certificate")
+    return held
 
 
 def train(
@@ -219,9 +314,12 @@ def train(
         options = recipe.eval
         examiner, validator = built.examiner(), built.examiner(seed=VALIDATION)
         validation = options.validation or options.lengths[:4]
+        if stop is None and recipe.stop is not None:
+            stop = STOPS[recipe.stop](built)
 
         def validate(model: Model) -> tuple[float, Metrics]:
-            rows = validator.rows(model, validation, n=options.validation_n)
+            swift = Swift(model, built.batcher)
+            rows = validator.rows(swift, validation, n=options.validation_n)
             exact = {row.length: row.value for row in rows if row.metric == "exact"}
             return sum(exact.values()) / len(exact), {"exact": exact}
 
@@ -245,15 +343,15 @@ def train(
                 rows += [{**row, "checkpoint": "best"} for row in rows]
                 continue
             hear = None if tell is None else functools.partial(_measured, tell, which)
-            measured = examiner.rows(
-                run.model(which), options.lengths, options.slices, options.n, hear
-            )
+            swift = Swift(run.model(which), built.batcher)
+            measured = examiner.rows(swift, options.lengths, options.slices, options.n, hear)
             rows += [{**row.as_json(), "checkpoint": which} for row in measured]
         result = {
             "run": recipe.run_name,
             "fingerprint": recipe.fingerprint,
             "seed": recipe.seed,
             "steps": progress.step,
+            "samples": progress.step * recipe.train.batch * recipe.train.accumulate,
             "reason": progress.reason,
             "best_step": progress.best_step,
             "parameters": model.parameter_count(),

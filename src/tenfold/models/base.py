@@ -25,6 +25,10 @@ class Model(nn.Module, ABC):
     def answer(self, batch: Batch) -> Tensor:
         """The model's own answer (B, A); answer tokens in the batch are not looked at."""
 
+    def reader(self) -> Stack | None:
+        """The stack that reads the question, where that is another one."""
+        return None
+
     def check(self, batch: Batch) -> None:
         """Raise one clear error where the batch is beyond what the encodings can represent."""
         source_at = None if batch.source is None else batch.source.places

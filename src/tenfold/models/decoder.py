@@ -47,4 +47,12 @@ def greedy(
         if (answer[:, : place + 1] == end).any(1).all():
             break
         start, tokens = stop, answer[:, place : place + 1]
-    return answer
+    return closed(answer, batch, end)
+
+
+def closed(answer: Tensor, batch: Batch, end: int) -> Tensor:
+    """Answers (B, A) with nothing but `end` after their end, and beyond a row's last place."""
+    if batch.sequence.valid is not None:
+        there = batch.sequence.valid[:, batch.given - 1 : batch.given - 1 + batch.read]
+        answer = answer.masked_fill(~there, end)
+    return answer.masked_fill((answer == end).cumsum(1) > 0, end)

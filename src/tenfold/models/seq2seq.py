@@ -39,6 +39,9 @@ class Seq2Seq(Model):
         self.stack = Stack(vocabulary, shape, pe, causal=True, cross=cross_pe or pe)
         self.head = nn.Linear(shape.width, vocabulary)
 
+    def reader(self) -> Stack:
+        return self.encoder
+
     def encode(self, batch: Batch) -> Memory:
         assert batch.source is not None
         return Memory(self.encoder(batch.source), batch.source.places, batch.source.valid)

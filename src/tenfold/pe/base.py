@@ -6,6 +6,7 @@ Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
@@ -33,11 +34,37 @@ WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
 
 
 class Span(NamedTuple):
-    """Query minus key lies in -ahead..behind, or the key is not seen; an answer's token only up to `answers`."""
+    """Query minus key lies in -ahead..behind, or the key is not seen; an answer's token only up to `answers`.
+
+    Tokens of the roles in `hubs` are seen by all, and see only each other.
+    """
 
     behind: int
     ahead: int
     answers: int
+    hubs: frozenset[int] = frozenset()
+
+    @classmethod
+    def meet(cls, spans: Sequence[Span]) -> Span:
+        """What all of these let be seen."""
+        behind, ahead, answers = (min(each) for each in zip(*(s[:3] for s in spans), strict=True))
+        return cls(behind, ahead, answers, frozenset.intersection(*(s.hubs for s in spans)))
+
+    @classmethod
+    def join(cls, spans: Sequence[Span]) -> Span:
+        """What one or another of these lets be seen."""
+        behind, ahead, answers = (max(each) for each in zip(*(s[:3] for s in spans), strict=True))
+        return cls(behind, ahead, answers, frozenset().union(*(s.hubs for s in spans)))
+
+
+class Steady(NamedTuple):
+    """The most that an encoding adds, where all of it is looked up in tables: lengths of vectors, and a number."""
+
+    embed: float = 0.0  # of vectors added at the input
+    scores: float = 0.0  # of vectors that queries are multiplied with
+    bias: float = 0.0
+    values: float = 0.0  # of vectors added to a value
+    terms: int = 0  # how many such tables may meet in one place
 
 
 class PositionalEncoding(Checked, nn.Module):
@@ -113,6 +140,10 @@ class PositionalEncoding(Checked, nn.Module):
         """How far along an axis a query may see at the most; None: without bound."""
         return None
 
+    def steady(self) -> Steady | None:
+        """The most that it adds, if it turns nothing and only looks up, so the same bits at any place; None: not known."""
+        return None
+
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""
 
@@ -147,6 +178,11 @@ class PositionalEncoding(Checked, nn.Module):
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
         """(B, H, T, K), added to the output of attention with these weights (B, H, T, S)."""
         return None
+
+
+def longest(table: Tensor) -> float:
+    """The length of a table's longest row, for `steady`."""
+    return table.detach().double().norm(dim=-1).max().item()
 
 
 ENCODINGS: Registry[PositionalEncoding] = Registry(

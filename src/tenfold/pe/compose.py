@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
-from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding, Span
+from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding, Span, Steady
 from tenfold.pe.nope import NoPE
 from tenfold.places import Places
 from tenfold.registry import Spec
@@ -135,7 +135,13 @@ class Compose(Parted):
 
     def window(self, axis: str) -> Span | None:
         spans = [span for part in self.parts if (span := part.window(axis)) is not None]
-        return Span(*map(min, zip(*spans, strict=True))) if spans else None
+        return Span.meet(spans) if spans else None
+
+    def steady(self) -> Steady | None:
+        parts = [steady for part in self.parts if (steady := part.steady()) is not None]
+        return (
+            Steady(*map(sum, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
+        )
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         for part in self.parts:

@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import PositionalEncoding, Steady, longest
 from tenfold.places import Places
 
 
@@ -51,6 +51,9 @@ class Learned(PositionalEncoding):
                 f"learned positions end at {self.limit - 1}, the input reaches {top} "
                 f'on the axis "{self.axis}"; raise their limit'
             )
+
+    def steady(self) -> Steady:
+        return Steady(embed=longest(self.table), terms=1)
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         place = at[self.axis]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import PositionalEncoding, Steady
 from tenfold.pe.series import CONSTANT, Series
 
 
@@ -15,6 +15,9 @@ class NoPE(PositionalEncoding):
     known_as = ("NoPE",)
     shared = True
     shift_invariant = True
+
+    def steady(self) -> Steady:
+        return Steady()
 
     def series(self) -> Series:
         return Series(CONSTANT, (torch.zeros(1, 1, dtype=torch.float64),))

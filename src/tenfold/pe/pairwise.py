@@ -13,7 +13,7 @@ import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import PositionalEncoding, Steady, longest
 from tenfold.pe.relations import Related, relation_examples, relation_of
 from tenfold.places import Places
 
@@ -55,6 +55,10 @@ class Pairwise(PositionalEncoding):
 
     def check(self, q_at: Places, k_at: Places) -> None:
         self.relation.check(q_at, k_at)
+
+    def steady(self) -> Steady:
+        values = 0.0 if self.value_table is None else longest(self.value_table)
+        return Steady(scores=longest(self.table), values=values, terms=1)
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         classes = self.relation(q_at, k_at)  # (B|1, T, S)

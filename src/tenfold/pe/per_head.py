@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
-from tenfold.pe.base import Span
+from tenfold.pe.base import Span, Steady
 from tenfold.pe.compose import Parted, Parts, encoding_of
 from tenfold.places import Places
 
@@ -70,7 +70,13 @@ class PerHead(Parted):
     def window(self, axis: str) -> Span | None:
         spans = [part.window(axis) for part in self.parts]
         bounded = [span for span in spans if span is not None]
-        return Span(*map(max, zip(*bounded, strict=True))) if len(bounded) == len(spans) else None
+        return Span.join(bounded) if len(bounded) == len(spans) else None
+
+    def steady(self) -> Steady | None:
+        parts = [steady for part in self.parts if (steady := part.steady()) is not None]
+        return (
+            Steady(*map(max, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
+        )
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
         turned = [

@@ -8,7 +8,7 @@ import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from tenfold.pe.base import PositionalEncoding
+from tenfold.pe.base import PositionalEncoding, Steady
 from tenfold.pe.relations import Related, relation_examples, relation_of
 from tenfold.places import Places
 
@@ -40,6 +40,9 @@ class Scalar(PositionalEncoding):
 
     def check(self, q_at: Places, k_at: Places) -> None:
         self.relation.check(q_at, k_at)
+
+    def steady(self) -> Steady:
+        return Steady(bias=self.table.detach().abs().max().item(), terms=1)
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         return looked_up(self.table, self.relation(q_at, k_at))

@@ -11,7 +11,7 @@ import torch
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 from torch import Tensor
 
 from tenfold.report.collect import Curve
@@ -25,9 +25,11 @@ def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[
     """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several."""
     figure, axes = pyplot.subplots(figsize=(7.2, 4.2), dpi=160)
     trained = max(curve.trained for curve in curves)
+    longest = max(p.length for c in curves for p in c.points)
+    wide = longest > 10 * trained  # the short lengths would be squeezed together
     axes.axvspan(0.5, trained + 0.5, color="#000000", alpha=0.06, lw=0)
     axes.text(
-        (trained + 1) / 2,
+        trained**0.5 if wide else (trained + 1) / 2,
         103,
         f"trained on 1-{trained} digits",
         fontsize=8,
@@ -45,9 +47,16 @@ def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[
         axes.plot(x, y, color=color, marker=MARKERS[number % len(MARKERS)], ms=4, label=curve.name)
     axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %")
     axes.set_title(title, loc="left", pad=18)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(-2, 102)
-    axes.set_xlim(0.5, max(p.length for c in curves for p in c.points) + 0.5)
+    if wide:
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, 1.1 * longest)
+        shown = [n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n <= longest]
+        axes.set_xticks(shown, list(map(str, shown)))
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlim(0.5, longest + 0.5)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)

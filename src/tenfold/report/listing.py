@@ -10,7 +10,7 @@ from typing import Any
 
 from tenfold.errors import TenfoldError
 from tenfold.evals import SLICES
-from tenfold.lab import recipes
+from tenfold.lab import recipes, shipped
 from tenfold.lab.run import Run
 from tenfold.models import MODELS
 from tenfold.pe import ENCODINGS, RELATIONS, SIZES
@@ -80,6 +80,10 @@ def _runs() -> Listing:
     return found
 
 
+def _proved() -> Listing:
+    return [(name, Run.open(shipped.SHELF / name).recipe.about) for name in shipped.names()]
+
+
 REGISTRIES: dict[str, Registry[Any]] = {
     "pe": ENCODINGS,
     "tasks": TASKS,
@@ -94,4 +98,5 @@ LISTINGS: dict[str, Callable[[], Listing]] = {
     "slices": lambda: [(name, about(slice)) for name, slice in SLICES.items()],
     "recipes": _recipes,
     "runs": _runs,
+    "proved": _proved,
 }

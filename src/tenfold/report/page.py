@@ -10,6 +10,7 @@ from tenfold.errors import TenfoldError
 from tenfold.lab.run import Answer, Run
 from tenfold.report import collect
 from tenfold.report.figures import accuracy_by_length
+from tenfold.report.proof import proof
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #666; --line: #ddd; --paper: #fff; --bad: #c0392b; }
@@ -68,6 +69,7 @@ def _page(runs: Sequence[Run], title: str, svg: Path, examples: int) -> str:
         f"a length and seed: median ({band}).</p>",
         _by_length(runs),
     ]
+    parts += [text for run in runs if (text := proof(run))]
     if len(collect.slices(runs)) > 1:
         parts += ["<h2>Hard slices</h2>"]
         parts += ['<p class="soft">% exactly right, median over seeds, best checkpoint.</p>']

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -65,6 +65,18 @@ class Watch:
         else:
             self._line(number, metrics, told)
 
+    def counting(self, checkpoint: str) -> Callable[[int, int], None]:
+        """For a single bar: `tell(done, of)`; 0 where the whole is not known."""
+
+        def tell(done: int, of: int) -> None:
+            self(0, {"measured": done, "of": of or None, "checkpoint": checkpoint})
+
+        return tell
+
+    def say(self, text: str) -> None:
+        """A line beside the bars."""
+        self.console.print(text, highlight=False)
+
     def _measuring(self, number: int, metrics: dict[str, Any]) -> None:
         """After training: how much of the evaluation is done."""
         done, of = metrics["measured"], metrics["of"]
@@ -76,7 +88,8 @@ class Watch:
             self.bars.update(task, completed=done, total=of, told=told)
         elif time.monotonic() - self.spoke[number] > QUIET_SECONDS:
             self.spoke[number] = time.monotonic()
-            print(f"{self.names[number]}: {told}, {done}/{of}", file=sys.stderr, flush=True)
+            count = f"{done}/{of}" if of else str(done)
+            print(f"{self.names[number]}: {told}, {count}", file=sys.stderr, flush=True)
 
     def _line(self, number: int, metrics: dict[str, Any], told: str) -> None:
         now, step, steps = time.monotonic(), metrics["step"], self.steps[number]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from tenfold.certify import Certificate
+from tenfold.certify import Certificate, Extracted
+from tenfold.errors import TenfoldError
 from tenfold.lab.cost import Cost
+from tenfold.lab.feats import Feat
 from tenfold.lab.recipe import Recipe
-from tenfold.lab.run import Run
+from tenfold.lab.run import Answer, Run
+from tenfold.report.machines import column_label, token_label
+from tenfold.tasks.base import Task
 
 
 def print_result(run: Run) -> None:
@@ -71,13 +78,45 @@ def _span(seconds: float) -> str:
     return f"about {seconds:.0f} seconds"
 
 
+def print_answer(answer: Answer) -> None:
+    """An answer with its wrong digits marked."""
+    shown = Text(f"{answer.question} = ")
+    if not answer.answer:
+        shown.append("(nothing)", style="bold red")
+    for character, wrong in zip(answer.answer, answer.wrong_digits(), strict=True):
+        shown.append(character, style="bold red underline" if wrong else "")
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(shown)
+    if answer.right:
+        console.print("right", style="green")
+        return
+    marks = "".join("^" if wrong else " " for wrong in answer.wrong_digits())
+    if marks:
+        console.print((" " * (len(answer.question) + 3) + marks).rstrip(), style="red")
+    console.print(f"wrong: the truth is {answer.truth}")
+
+
+def print_answers(answers: Iterable[Answer], as_json: bool) -> None:
+    """One a line on standard output, as they come; how many were right on standard error."""
+    asked = right = 0
+    for answer in answers:
+        line = json.dumps({**vars(answer), "right": answer.right}) if as_json else answer.answer
+        print(line, flush=True)
+        asked, right = asked + 1, right + answer.right
+    if not asked:
+        raise TenfoldError("there are no questions in the file; one a line is wanted")
+    print(f"{right:,} of {asked:,} right", file=sys.stderr)
+
+
 def print_certificate(found: Certificate) -> None:
     """The verdict in words, with what it rests on."""
     depends = f"every answer digit depends on {found.columns} columns"
     if found.proved:
+        limit = "not bounded" if found.bound is None else f"at most {found.bound:.3g}"
         print(
             f"{found.verdict}: right at every length\n{found.contexts:,} contexts, all right; "
-            f"{depends}; the least margin of a right digit is {found.margin:.3g}"
+            f"{depends}; the least margin of a right digit is {found.margin:.3g}, what rounding may "
+            f"take from it {limit}; {found.seconds:.1f} s"
         )
         return
     print(
@@ -86,3 +125,30 @@ def print_certificate(found: Certificate) -> None:
     )
     for case in found.counterexamples:
         print(f"  {case['question']} = {case['answer'] or '(nothing)'}, truly {case['truth']}")
+
+
+def print_feat(found: Feat) -> None:
+    """A very long problem, both ways."""
+    verdict = "every digit right" if found.right else "WRONG"
+    same = "the same" if found.agrees else "SOMETHING ELSE"
+    print(
+        f"{found.what}: {verdict}, {found.model_seconds:.2f} s by the model; {same} by its machine, "
+        f"{found.machine_seconds:.3f} s"
+    )
+
+
+def print_machine(found: Extracted, task: Task) -> None:
+    """What machine a model is, and whether it is its task's."""
+    machine, differs = found.machine, found.differs
+    most = "no smaller one does the same" if machine.smallest else f"at least {machine.bound}"
+    print(
+        f"{machine.states} states, {most}; from {found.contexts:,} contexts\n"
+        f"the task's own machine: {'yes, state for state' if found.own else 'no'}"
+    )
+    if differs is not None:
+        read = " ".join(map(column_label(found), differs.word.tolist()))
+        ours, theirs = (token_label(task, out) for out in (differs.output, differs.task_output))
+        print(
+            f"they differ first after the columns {read} (lowest first): from state {differs.state} it "
+            f"writes {ours}, the task {theirs}"
+        )

@@ -6,21 +6,11 @@ that decides (the carry-lookahead of hardware adders), so a million digits cost 
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks.base import (
-    DIGITS,
-    Digits,
-    Examples,
-    Ints,
-    Task,
-    digits_of,
-    significant,
-)
-from tenfold.tasks.samplers import numbers
+from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base, significant
+from tenfold.tasks.samplers import cascades, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
 
@@ -42,8 +32,7 @@ class Addition(Task):
     def __init__(self, terms: int = 2, base: int = 10) -> None:
         if terms < 2:
             raise TenfoldError(f"addition of {terms} term(s); at least 2 are needed")
-        if not 2 <= base <= 16:
-            raise TenfoldError(f"base {base}; 2 to 16 are supported")
+        check_base(base)
         self.terms, self.base = terms, base
         # terms * (base^W - 1) needs this many digits beyond W, whatever W is
         self.room = next(r for r in range(1, 64) if base**r >= terms)
@@ -66,20 +55,12 @@ class Addition(Task):
         return Transducer.of(self.base, self.terms, self.terms, column)
 
     def parse(self, text: str) -> Examples:
-        terms = [term.strip() for term in text.split(self.operator)]
-        number = f"[{DIGITS[: self.base]}]+"
-        if len(terms) != self.terms or not all(re.fullmatch(number, term) for term in terms):
-            shown = text if len(text) <= 40 else f"{text[:37]}..."
-            raise TenfoldError(
-                f'"{shown}" is not a sum of {self.terms} numbers in base {self.base}; '
-                f'write it as "{self.operator.join(["12", "345", *["6"] * self.terms][: self.terms])}"'
-            )
-        terms = [term.lstrip("0") or "0" for term in terms]
-        lengths = np.array([[len(term) for term in terms]], dtype=np.int64)
-        operands = np.zeros((1, self.terms, int(lengths.max())), dtype=np.uint8)
-        for m, term in enumerate(terms):
-            operands[0, m, : len(term)] = digits_of(term, self.base)
-        return self.solve(operands, lengths)
+        example = self.operator.join(["12", "345", *["6"] * self.terms][: self.terms])
+        return self.solve(*self.operands_of(text, f"a sum of {self.terms} numbers", example))
+
+    def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
+        found: dict[str, dict[str, Sampler]] = {"nines": {"nines": nines}}
+        return found | ({"cascades": cascades(length, self.base)} if self.terms == 2 else {})
 
 
 def settle(columns: np.ndarray, base: int) -> Digits:

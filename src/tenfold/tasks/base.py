@@ -9,10 +9,11 @@ Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
 from __future__ import annotations
 
 import enum
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,10 @@ Ints = NDArray[np.int64]
 Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), see samplers.py
 
 DIGITS = "0123456789abcdef"
+
+# What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose
+# length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again.
+Beyond = Literal["nothing", "zeros", "last"]
 
 
 class Role(enum.IntEnum):
@@ -48,9 +53,10 @@ class Examples:
 
     operands: Digits  # (N, M, W), zero beyond each operand's length
     lengths: Ints  # (N, M)
-    answer: Digits  # (N, A), zero beyond the answer's length
+    answer: Digits  # (N, A) token numbers, zero beyond the answer's length
     answer_length: Ints  # (N,)
     hub: int | None = None  # the operand that every column needs, such as a multiplier
+    beyond: Beyond = "nothing"
 
     def __len__(self) -> int:
         return len(self.operands)
@@ -64,7 +70,7 @@ class Examples:
 
     @property
     def room(self) -> int:
-        """How many digits an answer may have beyond its longest operand."""
+        """How many digits an answer may have beyond its longest operand; a hub has no more than these."""
         return self.answer.shape[-1] - self.operands.shape[-1]
 
 
@@ -76,10 +82,12 @@ class Vocabulary:
     [1, 2, 14, 3, 4, 5, 13]
     >>> v.text([v.pad, 7, 5, 3, v.end])
     '_753;'
+
+    `extra` symbols, which only answers have, come last: `Vocabulary(10, "?", extra="<>")`.
     """
 
-    def __init__(self, base: int, operator: str) -> None:
-        self.symbols = DIGITS[:base] + "_;^=" + operator
+    def __init__(self, base: int, operator: str, extra: str = "") -> None:
+        self.symbols = DIGITS[:base] + "_;^=" + operator + extra
         self.pad, self.end, self.start, self.equals = range(base, base + 4)
         self.operator = base + 4
 
@@ -97,6 +105,8 @@ class Task(ABC):
     """A problem over digit columns with one true answer."""
 
     name: ClassVar[str]
+    extra: ClassVar[str] = ""  # symbols of answers that are not digits
+    hub: ClassVar[int | None] = None  # the operand that every column needs, such as a multiplier
     base: int
     operator: str
     terms: int  # operands
@@ -104,7 +114,12 @@ class Task(ABC):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.base, self.operator)
+        return Vocabulary(self.base, self.operator, self.extra)
+
+    @property
+    def drawn(self) -> int:
+        """How many operands samplers draw: those that are read by columns, all but a hub."""
+        return self.terms - (self.hub is not None)
 
     @abstractmethod
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
@@ -116,7 +131,15 @@ class Task(ABC):
         """`n` examples with operands of up to `length` digits; same generator state, same examples."""
         check_length(length)
         draw = sampler or self.usual_sampler
-        return self.solve(*draw(rng, n, length, self.terms, self.base))
+        return self.solve(*self.fit(rng, *draw(rng, n, length, self.drawn, self.base)))
+
+    def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
+        """What was drawn, made a problem of this task: the larger number first, a multiplier before it."""
+        return operands, lengths
+
+    def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
+        """The hard problems of this length: for the slices `cascades` and `nines`, samplers by label."""
+        return {}
 
     def transducer(self) -> Transducer | None:
         """The task as a finite machine over columns, if it is one."""
@@ -135,14 +158,39 @@ class Task(ABC):
         return self.number(examples.answer[row], examples.answer_length[row])
 
     def number(self, digits: Digits, length: int) -> str:
-        """Digits, least significant first, as written: [2, 1, 0], 2 -> `12`."""
-        symbols = np.frombuffer(DIGITS.encode(), dtype=np.uint8)
-        return symbols[digits[:length][::-1]].tobytes().decode()
+        """Tokens, least significant first, as written: [2, 1, 0], 2 -> `12`."""
+        symbols = np.frombuffer(self.vocabulary.symbols.encode("utf-32-le"), dtype="<u4")
+        return symbols[digits[:length][::-1]].tobytes().decode("utf-32-le")
+
+    def operands_of(self, text: str, what: str, example: str) -> tuple[Digits, Ints]:
+        """The numbers in a text such as `12+345`, or an error that says what it is not."""
+        terms = [term.strip() for term in text.split(self.operator)]
+        number = f"[{DIGITS[: self.base]}]+"
+        if len(terms) != self.terms or not all(re.fullmatch(number, term) for term in terms):
+            raise TenfoldError(
+                f'"{shortened(text)}" is not {what} in base {self.base}; write it as "{example}"'
+            )
+        terms = [term.lstrip("0") or "0" for term in terms]
+        lengths = np.array([[len(term) for term in terms]], dtype=np.int64)
+        operands = np.zeros((1, self.terms, int(lengths.max())), dtype=np.uint8)
+        for m, term in enumerate(terms):
+            operands[0, m, : len(term)] = digits_of(term, self.base)
+        return operands, lengths
 
 
 def check_length(length: int) -> None:
     if length < 1:
         raise TenfoldError(f"a length of {length} digits is too short; the least is 1")
+
+
+def check_base(base: int) -> None:
+    if not 2 <= base <= 16:
+        raise TenfoldError(f"base {base}; 2 to 16 are supported")
+
+
+def shortened(text: str) -> str:
+    """Fit for an error of one line."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def digits_of(text: str, base: int) -> Digits:

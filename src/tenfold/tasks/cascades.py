@@ -35,13 +35,18 @@ def longest_cascade(operands: Digits, base: int = 10) -> Ints:
     return np.where(started & (last >= 0), here - last + 1, 0).max(-1).astype(np.int64)
 
 
-def draw_cascade(rng: np.random.Generator, n: int, length: int, base: int, cascade: int) -> Digits:
+def draw_cascade(
+    rng: np.random.Generator, n: int, length: int, base: int, cascade: int, *, leading: bool = True
+) -> Digits:
     """Pairs of `length`-digit numbers, uniform among those with longest cascade exactly `cascade`.
+
+    `leading` says that no number starts with 0 (but for 0 itself).
 
     A chain over columns: the state is (run so far, whether `cascade` was reached); weights are logs of the
     number of ways to finish, so each row is drawn exactly, without rejection.
     """
-    pairs = [_pairs(base, least=0)] * (length - 1) + [_pairs(base, least=1 if length > 1 else 0)]
+    highest = _pairs(base, least=1 if leading and length > 1 else 0)
+    pairs = [_pairs(base, least=0)] * (length - 1) + [highest]
     states = 2 * (cascade + 1)
     state_after = np.full((3, states), -1)
     for run in range(cascade + 1):

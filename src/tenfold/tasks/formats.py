@@ -42,6 +42,9 @@ class Written:
     budget: Ints  # (N,): how many it may have, which follows from the question alone
 
 
+Ends = Literal["each", "together"]  # each operand on its own, or padded with zeros to the longest
+
+
 class Format(ABC):
     """How examples become tokens, and how answer tokens become text again."""
 
@@ -51,25 +54,34 @@ class Format(ABC):
     @abstractmethod
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written: ...
 
-    def read(self, tokens: Ints, vocabulary: Vocabulary) -> str:
+    def read(
+        self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
+    ) -> str:
         """The answer as a person writes it, from one row of answer tokens: `7 5 3 ;` -> `357`.
 
         What a model writes need not be a number: anything that is not a digit stays visible. Where the
-        format pads to a width, leading zeros are padding.
+        format pads to a width, leading zeros are padding; but where the question tells how long its answer
+        is (1000-999 = 0001), only what is `beyond` that, so the question is `asked`.
         """
         text = vocabulary.text(tokens).split(vocabulary.symbols[vocabulary.end])[0][::-1]
-        return text if self.longest() is None else text.lstrip("0") or text[-1:]
+        if self.longest() is None:
+            return text
+        if asked is None or asked.beyond == "nothing":
+            return text.lstrip("0") or text[-1:]
+        above = max(len(text) - int(asked.answer_length[row]), 0)
+        padding = text[above : above + 1] if asked.beyond == "last" else "0"
+        return text[:above].lstrip(padding or "0") + text[above:]
 
     def longest(self) -> int | None:
         """The longest operand that fits, if there is a limit."""
         return None
 
-    def by_columns(self) -> bool:
-        """Whether operands are written as they are and the answer from its units on, at any length alike."""
-        return False
+    def ends(self) -> Ends | None:
+        """How operands end, where columns of any length are written alike and the answer from its units on."""
+        return None
 
     def check(self, examples: Examples) -> None:
-        limit, length = self.longest(), int(examples.lengths.max())
+        limit, length = self.longest(), int(examples.longest.max())
         if limit is not None and length > limit:
             raise TenfoldError(
                 f'an operand of {length} digits does not fit the format "{self.name}", '
@@ -82,6 +94,8 @@ class InPlace(Format):
 
     frame 5: `___12+__345` is answered `___357` at the operator and the second operand.
     `frame: fit` takes the longest operand of each batch, so that nothing is computed for padding alone.
+    A multiplier has its own few places: `_6*__345` (at most 2 digits) is answered `___2070` from its last
+    place on. Where the question is too short for its answer, operators stand before it: `S999` -> `1000`.
     """
 
     name = "in-place"
@@ -99,24 +113,25 @@ class InPlace(Format):
         self.check(examples)
         n, terms, width = examples.operands.shape
         frame = int(examples.longest.max()) if self.frame == "fit" else self.frame
-        places = np.arange(frame - 1, -1, -1)  # significances, as written
-        kept = min(width, frame)
-        size = terms * (frame + 1) - 1
-        tokens = np.full((n, size), vocabulary.pad, dtype=np.int64)
+        fields = [examples.room if m == examples.hub else frame for m in range(terms)]
+        answer = self._answer(examples, vocabulary, frame)
+        size = max(sum(fields) + terms - 1, answer.column.shape[1])
+        tokens = np.full((n, size), vocabulary.operator, dtype=np.int64)  # between fields
         role = np.full((1, size), Role.OPERATOR, dtype=np.int64)
         significance = np.full((n, size), -1, dtype=np.int64)
-        for m in range(terms):
-            at = m * (frame + 1)
-            if m:
-                tokens[:, at - 1] = vocabulary.operator
-            inside = places < examples.lengths[:, m, None]  # (N, frame)
-            digits = examples.operands[:, m, :kept][:, ::-1]
-            field = tokens[:, at + frame - kept : at + frame]
-            np.copyto(field, digits, where=inside[:, frame - kept :])
-            role[:, at : at + frame] = Role.OPERAND + m
-            significance[:, at : at + frame] = np.where(inside, places, -1)
-        answer = self._answer(examples, vocabulary, frame)
         column = significance.copy()
+        end = size
+        for m in reversed(range(terms)):
+            field = slice(end - fields[m], end)
+            place = np.arange(fields[m] - 1, -1, -1)  # significances, as written
+            inside = place < examples.lengths[:, m, None]  # (N, field)
+            digits = examples.operands[:, m, place.clip(max=width - 1)]
+            tokens[:, field] = np.where(inside, digits, vocabulary.pad)
+            role[:, field] = Role.OPERAND + m
+            significance[:, field] = np.where(inside, place, -1)
+            if m != examples.hub:  # a hub belongs to every column
+                column[:, field] = significance[:, field]
+            end = field.start - 1
         column[:, size - answer.column.shape[1] :] = answer.column
         question = Line(tokens, role, significance, column)
         whole = np.full(n, answer.tokens.shape[1], dtype=np.int64)
@@ -133,7 +148,9 @@ class InPlace(Format):
         role = np.full((1, width), Role.ANSWER, dtype=np.int64)
         return Line(tokens, role, np.where(inside, column, -1), column)
 
-    def read(self, tokens: Ints, vocabulary: Vocabulary) -> str:
+    def read(
+        self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
+    ) -> str:
         return vocabulary.text(tokens).lstrip(vocabulary.symbols[vocabulary.pad])
 
 
@@ -141,6 +158,7 @@ class Reversed(Format):
     """`12+345` is answered `753;`, least significant digit first (`principled`, `bias`).
 
     `width: 4` writes `0012+0345`, answered `75300;`. `operands: reversed` writes `21+543`.
+    A multiplier is not widened so far, but to as many digits as it may have.
     """
 
     name = "reversed"
@@ -156,15 +174,16 @@ class Reversed(Format):
     def longest(self) -> int | None:
         return self.width
 
-    def by_columns(self) -> bool:
-        return self.width is None
+    def ends(self) -> Ends | None:
+        return "each" if self.width is None else None
 
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
         terms = examples.operands.shape[1]
-        lengths = (
-            examples.lengths if self.width is None else np.full_like(examples.lengths, self.width)
-        )
+        lengths = examples.lengths
+        if self.width is not None:
+            widths = [examples.room if m == examples.hub else self.width for m in range(terms)]
+            lengths = np.broadcast_to(np.array(widths, dtype=np.int64), lengths.shape)
         asked = lengths.sum(1) + terms - 1
         question = _blank(len(examples), int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
@@ -185,7 +204,10 @@ class Reversed(Format):
 
 
 class Interleaved(Format):
-    """Columns side by side, zero-padded: `12+345` is written `+031425`, answered `753;` (`bias` paper)."""
+    """Columns side by side, zero-padded: `12+345` is written `+031425`, answered `753;` (`bias` paper).
+
+    A multiplier of one digit stands in every column: `6*47` is written `*6467`. One operand alone has no operator.
+    """
 
     name = "interleaved"
     layouts = frozenset({"causal", "seq2seq"})
@@ -198,22 +220,31 @@ class Interleaved(Format):
     def longest(self) -> int | None:
         return self.width
 
+    def ends(self) -> Ends | None:
+        return "together" if self.width is None else None
+
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
         n, terms, width = examples.operands.shape
+        if examples.hub is not None and examples.room > 1:
+            raise TenfoldError(
+                f'a multiplier of up to {examples.room} digits does not fit the format "{self.name}", '
+                "which repeats it in every column; one digit fits"
+            )
         columns = examples.longest if self.width is None else np.full(n, self.width, dtype=np.int64)
-        asked = columns * terms + 1
+        asked = columns * terms + (terms > 1)
         question = _blank(n, int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         place = from_right // terms
         for m in range(terms):
             inside = (place < columns[:, None]) & (from_right % terms == terms - 1 - m)
-            digit = examples.operands[:, m][:, place[0].clip(max=width - 1)]
-            digit = np.where(place < width, digit, 0)
-            _fill(question, inside, digit, Role.OPERAND + m, place, place)
-        _fill(
-            question, from_right == asked[:, None] - 1, vocabulary.operator, Role.OPERATOR, -1, -1
-        )
+            own = np.zeros_like(place) if m == examples.hub else place  # its significance
+            digit = examples.operands[:, m][:, own[0].clip(max=width - 1)]
+            digit = np.where(own < width, digit, 0)
+            _fill(question, inside, digit, Role.OPERAND + m, own, place)
+        if terms > 1:
+            first = from_right == columns[:, None] * terms
+            _fill(question, first, vocabulary.operator, Role.OPERATOR, -1, -1)
         return Written(question, asked, *_reversed_answer(examples, vocabulary, self.width))
 
 
@@ -248,6 +279,9 @@ def _reversed_answer(
     kept = min(place.shape[1], examples.answer.shape[1])
     tokens = np.zeros((len(examples), place.shape[1]), dtype=np.int64)
     tokens[:, :kept] = examples.answer[:, :kept]
+    if examples.beyond == "last":
+        last = np.take_along_axis(examples.answer, examples.answer_length[:, None] - 1, 1)
+        np.copyto(tokens, last, where=place >= examples.answer_length[:, None])
     tokens[place == digits[:, None]] = vocabulary.end
     tokens[place > digits[:, None]] = vocabulary.pad
     role = np.full_like(place, Role.ANSWER)

@@ -1,15 +1,20 @@
 """Which operands to draw: functions (rng, n, length, terms, base) -> digits (N, M, W), lengths (N, M).
 
+A task draws the operands that are read by columns: one for the successor, two for a sum. What it then makes
+of them is its own affair (`Task.fit`).
+
 Every sampler is vectorised over examples, and draws numbers without leading zeros (0 itself is `0`).
 """
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from tenfold.errors import TenfoldError
 from tenfold.registry import Registry
-from tenfold.tasks.base import Digits, Ints, significant
+from tenfold.tasks.base import Digits, Ints, Sampler, significant
 from tenfold.tasks.cascades import draw_cascade
 
 Drawn = tuple[Digits, Ints]
@@ -91,12 +96,32 @@ def cascade(
 
 
 def nines(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """99...9 plus numbers of any length up to `length`, in random order: carries run through every zero."""
+    """99...9 plus numbers of any length up to `length`, in random order: carries run through every zero.
+
+    One operand alone has exactly `length` digits and ends in any number of nines, all of them at the most.
+    """
+    if terms == 1:
+        alone, drawn = exact(rng, n, length, terms, base)
+        alone[np.arange(length) < rng.integers(0, length + 1, (n, 1, 1))] = base - 1
+        return alone, drawn
     others, drawn = lengths(rng, n, length, terms, base)
     where = rng.integers(0, terms, n)
     others[np.arange(n), where] = base - 1
     drawn[np.arange(n), where] = length
     return others, drawn
+
+
+def cascades(length: int, base: int) -> dict[str, Sampler]:
+    """Samplers of sums whose longest cascade is 1, 2, 4, ... below their length, and through all of it."""
+    sizes = powers(length)
+    if base > 2 or length == 1:  # two leading ones in base 2 start a cascade, they do not go on
+        sizes["cascade-all"] = length
+    return {name: functools.partial(cascade, cascade=size) for name, size in sizes.items()}
+
+
+def powers(length: int) -> dict[str, int]:
+    """The cascades 1, 2, 4, ... below a length, by label."""
+    return {f"cascade-{2**i}": 2**i for i in range((length - 1).bit_length())}
 
 
 SAMPLERS: Registry[Drawn] = Registry(

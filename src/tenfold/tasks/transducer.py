@@ -21,7 +21,9 @@ import numpy as np
 from tenfold.tasks.base import Digits, Ints
 
 END = -1  # in place of a digit: the answer ends here
-REFUSED = -2  # in place of a digit: no problem of the task has this column here (7-12 ends with a borrow)
+REFUSED = (
+    -2
+)  # in place of a digit: no problem of the task has this column here (7-12 ends with a borrow)
 
 Rule = Callable[
     [int, tuple[int | None, ...]], tuple[int, int]
@@ -83,10 +85,10 @@ class Transducer:
         """How many different tokens an answer may have: they are numbered below this."""
         return int(self.output.max()) + 1
 
-    def digits(self, symbols: Ints) -> Ints:
+    def digits(self, symbols: Ints | int) -> Ints:
         """The digits of columns, (...,) -> (..., M'); `base` stands for no digit."""
         powers = (self.base + 1) ** np.arange(self.operands - 1, -1, -1)
-        return symbols[..., None] // powers % (self.base + 1)
+        return np.asarray(symbols)[..., None] // powers % (self.base + 1)
 
     def symbol(self, digits: Ints) -> Ints:
         """The inverse of `digits`."""
@@ -108,10 +110,13 @@ class Transducer:
 
     def write(self, operands: Digits, lengths: Ints) -> Ints:
         """The answers to (N, M, W) digits as this machine writes them, END from their end on: (N, A)."""
-        symbols, state = self.columns(operands, lengths, room=self.states + 2)
+        symbols, state = self.columns(operands, lengths, room=1)
         ended = np.zeros(len(state), dtype=bool)
         written = []
-        for column in symbols.T:
+        further = [
+            symbols[:, -1]
+        ] * self.states  # no digit any more: it ends, or goes round in circles
+        for column in itertools.chain(symbols.T, further):
             out = np.where(ended, END, self.output[state, column])
             written.append(out)
             ended = out == END

@@ -1,0 +1,302 @@
+"""Decoding as a fixed point: guess the whole answer, predict every digit at once, repeat until nothing changes.
+
+The result is the greedy answer: after k sweeps at least the first k tokens are final. For any causal model a sweep is
+one pass over the whole sequence. For a local one it is a pass over the neighbours of each digit, gathered: linear in
+the length; only digits that saw a change are asked again, and what looks the same is computed once.
+
+Shapes: B rows, A answer places, L = B A digits, K neighbours, T tokens of a sequence, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tenfold.batch import Batch, Batcher, Tokens
+from tenfold.certify.contexts import Known
+from tenfold.certify.locality import AXIS, Local, NotCertifiable, locality
+from tenfold.models.base import Model
+from tenfold.models.decoder import closed
+from tenfold.places import Places, periods
+from tenfold.tasks.base import Ints, Role
+
+CHUNK = 8192  # digits that are computed at a time
+NOBODY = -1  # in place of a token: there is none
+FEW = 4096  # tokens of a batch up to which a pass over all costs little more than a step of one
+SWEEPS = 8  # after which decoding goes on token by token
+
+
+@torch.inference_mode()
+def by_sweeps(model: Model, batch: Batch, end: int, most: int | None = None) -> tuple[Tensor, int]:
+    """The greedy answers (B, A), by passes over whole sequences, and how many it took; after `most`, as they are."""
+    answer = torch.full_like(batch.target, end)
+    tokens = batch.sequence.tokens.clone()
+    most = batch.read + 1 if most is None else most
+    for sweep in range(1, most + 1):
+        tokens[:, batch.given :] = answer[:, :-1]
+        whole = replace(batch, sequence=replace(batch.sequence, tokens=tokens))
+        better = closed(model(whole).argmax(-1), batch, end)
+        if torch.equal(better, answer):
+            return answer, sweep
+        answer = better
+    return answer, most
+
+
+@torch.inference_mode()
+def by_neighbours(model: Model, batch: Batch, local: Local, end: int) -> tuple[Tensor, int]:
+    """The greedy answers (B, A) of a local model, by sweeps over those digits that saw a change."""
+    near = Neighbours(model, batch, local)
+    rows, places = batch.target.shape
+    answer = np.full(rows * places, NOBODY, dtype=np.int64)
+    place = np.arange(len(answer)) % places
+    there = near.there()
+    asked = np.flatnonzero(there)
+    known, sweeps = Known(), 0
+    while len(asked):
+        if asked[-1] - asked[0] < local.answers and near.codes is not None:  # a single front
+            sweeps += near.follow(asked, answer, known, local.answers)
+            break
+        found = near.predicted(asked, known)
+        changed = asked[found != answer[asked]]
+        answer[asked] = found
+        sweeps += 1
+        changed = changed[place[changed] < places - 1]  # the last token is not read again
+        near.write(changed, answer[changed])
+        later = changed[:, None] + 1 + np.arange(local.answers)  # digits that see it
+        inside = place[changed][:, None] + 1 + np.arange(local.answers) < places
+        asked = np.unique(later[inside])
+        asked = asked[there[asked]]
+    whole = torch.from_numpy(answer).view(rows, places).to(batch.target.device)
+    return closed(whole, batch, end), sweeps
+
+
+@torch.inference_mode()
+def gathered(model: Model, batch: Batch, local: Local) -> Tensor:
+    """The logits (B, A, V) that `model(batch)` gives within each row's answer, from its digits' neighbours alone."""
+    near = Neighbours(model, batch, local)
+    logits = near.logits(np.arange(batch.target.numel()))
+    return logits.view(*batch.target.shape, -1)
+
+
+class Neighbours:
+    """For every answer place, the tokens that its digit depends on, in the order of the text."""
+
+    def __init__(self, model: Model, batch: Batch, local: Local) -> None:
+        self.model, self.batch, (rows, self.places) = model, batch, batch.target.shape
+        sequence = batch.sequence
+        self.tokens = sequence.tokens.clone().numpy()  # (B, T)
+        self.width = self.tokens.shape[1]
+        self.slots = _slots(sequence, rows, self.places, local, local.start)  # (L, K)
+        self.source = None
+        if batch.source is not None:
+            self.source = _slots(batch.source, rows, self.places, local, local.columns)
+        self.facts = _facts(sequence)  # (B|1, T): what of a token's places is not its column
+        self.changing = [
+            slot
+            for slot in range(self.slots.shape[1])
+            if (self.slots[:, slot] >= batch.given).any()
+        ]
+        self.vocabulary = model.stack.embedding.num_embeddings
+        self.codes = self._codes()
+        self._still: Ints | None = None  # (L,): the part of each digit's key that stays
+
+    def there(self) -> NDArray[np.bool_]:
+        """(L,): which answer places belong to their row; others only fill up the batch."""
+        valid, given = self.batch.sequence.valid, self.batch.given
+        if valid is None:
+            return np.ones(len(self.slots), dtype=bool)
+        return valid[:, given - 1 : given - 1 + self.places].reshape(-1).numpy()
+
+    def predicted(self, asked: Ints, known: Known) -> Ints:
+        """The most likely token at each of these digits; what looks like one that is known is not computed."""
+        if self.codes is None:
+            return self.logits(asked).argmax(-1).numpy()
+        keys = self._keys(asked)
+        new = np.flatnonzero(~known.has(keys))
+        if len(new):
+            fresh, index = np.unique(keys[new], return_index=True)
+            known.add(fresh, self.logits(asked[new[index]]).argmax(-1).numpy())
+        return known.get(keys)
+
+    def follow(self, asked: Ints, answer: Ints, known: Known, answers: int) -> int:
+        """Predict one digit after another, until so many have not changed; gives how many there were."""
+        digit = first = int(asked[0])
+        last, stop = int(asked[-1]), (first // self.places + 1) * self.places
+        seen: dict[int, int] = {}
+        while digit <= last and digit < stop:
+            key = self._one_key(digit)
+            if key not in seen:
+                seen[key] = int(self.predicted(np.array([digit]), known)[0])
+            if seen[key] != answer[digit]:
+                answer[digit], last = seen[key], max(last, digit + answers)
+                if digit + 1 < stop:
+                    self.tokens[digit // self.places, self.batch.given + digit % self.places] = (
+                        seen[key]
+                    )
+            digit += 1
+        return digit - first
+
+    def write(self, digits: Ints, tokens: Ints) -> None:
+        """Let these digits be read where they are seen: at the place after theirs."""
+        row, place = np.divmod(digits, self.places)
+        self.tokens[row, self.batch.given + place] = tokens
+
+    def logits(self, asked: Ints) -> Tensor:
+        """(N, V), on the CPU."""
+        model = self.model
+        parts = [
+            model(self._gather(asked[start : start + CHUNK]).to(model.device))[:, -1].cpu()
+            for start in range(0, len(asked), CHUNK)
+        ]
+        return torch.cat(parts)
+
+    def _gather(self, asked: Ints) -> Batch:
+        sequence = _rows(self.batch.sequence, self.tokens, self.slots[asked], asked // self.places)
+        source = None
+        if self.batch.source is not None and self.source is not None:
+            held = self.batch.source.tokens.numpy()
+            source = _rows(self.batch.source, held, self.source[asked], asked // self.places)
+        target = self.batch.target.new_zeros(len(asked), 1)
+        return Batch(sequence, target, sequence.tokens.shape[1], source)
+
+    def _keys(self, asked: Ints) -> Ints:
+        """A number for what each digit sees."""
+        if self._still is None:
+            everyone = np.arange(len(self.slots))
+            still = np.delete(self.slots, self.changing, 1)
+            self._still = self._key(self.tokens, self.facts, still, everyone)
+            if self.batch.source is not None and self.source is not None:
+                shift = 1 + int(self.facts.max(initial=0))
+                facts, held = _facts(self.batch.source) + shift, self.batch.source.tokens.numpy()
+                self._still = self._key(held, facts, self.source, everyone, self._still)
+        slots = self.slots[asked][:, self.changing]
+        return self._key(self.tokens, self.facts, slots, asked, self._still[asked])
+
+    def _one_key(self, digit: int) -> int:
+        """The same for a single digit, in Python's numbers: a long cascade asks for one after another."""
+        if self._still is None or self.codes is None:
+            return int(self._keys(np.array([digit]))[0])
+        key, row = int(self._still[digit]), digit // self.places
+        for slot in self.changing:
+            at = int(self.slots[digit, slot])
+            fact = 0 if at == NOBODY else int(self.facts[row if len(self.facts) > 1 else 0, at])
+            code = 0 if at == NOBODY else 1 + int(self.tokens[row, at]) + self.vocabulary * fact
+            key = key * self.codes + code
+        return key
+
+    def _key(
+        self, tokens: Ints, facts: Ints, slots: Ints, asked: Ints, key: Ints | int = 0
+    ) -> Ints:
+        assert self.codes is not None
+        row = asked // self.places
+        for slot in slots.T:
+            at = np.maximum(slot, 0)
+            fact = facts[row if len(facts) > 1 else 0, at]
+            code = 1 + tokens[row, at] + self.vocabulary * fact
+            key = key * self.codes + np.where(slot == NOBODY, 0, code)
+        return np.asarray(key)
+
+    def _codes(self) -> int | None:
+        """How many codes there are of a token with its facts; None where keys of them would not fit."""
+        kinds, slots = 1 + int(self.facts.max(initial=0)), self.slots.shape[1]
+        if self.batch.source is not None and self.source is not None:
+            kinds += 1 + int(_facts(self.batch.source).max(initial=0))
+            slots += self.source.shape[1]
+        size = self.vocabulary * kinds + 1
+        return size if size**slots < 2**63 else None
+
+
+def _slots(side: Tokens, rows: int, places: int, local: Local, behind: int) -> Ints:
+    """For each digit (B * A) the places in a row of the tokens it depends on, NOBODY where there is none."""
+    width = side.tokens.shape[1]
+    shape = (rows, width)
+    column = np.broadcast_to(side.places[AXIS].numpy(), shape)
+    role = np.broadcast_to(side.places["role"].numpy(), shape)
+    valid = np.ones(shape, dtype=bool) if side.valid is None else side.valid.numpy()
+    hub = valid & np.isin(role, list(local.hubs))
+    by_column = valid & (column >= 0) & ~hub
+    answers = by_column & (role == Role.ANSWER)
+    parts = [
+        _windows(by_column & ~answers, column, places, behind),
+        _windows(answers, column, places, min(behind, local.answers - 1)),
+    ]
+    most = int(hub.sum(1).max(initial=0))
+    if most:
+        first = np.sort(np.where(hub, np.arange(width), width), 1)[:, :most]
+        parts.append(np.repeat(np.where(first < width, first, NOBODY), places, 0))
+    return np.concatenate(parts, 1)
+
+
+def _windows(there: np.ndarray, column: Ints, places: int, behind: int) -> Ints:
+    """The tokens of columns c - behind to c, for every c: (B * A, ...)."""
+    row, at = np.nonzero(there)
+    cell = row * places + column[row, at]
+    order = np.argsort(cell, kind="stable")  # in the order of the text within each column
+    cell, at = cell[order], at[order]
+    first = np.r_[True, cell[1:] != cell[:-1]]
+    rank = np.arange(len(cell)) - np.maximum.accumulate(np.where(first, np.arange(len(cell)), 0))
+    most = int(rank.max(initial=-1)) + 1
+    grid = np.full((len(there), places + behind, most), NOBODY, dtype=np.int64)
+    grid[cell // places, cell % places + behind, rank] = at
+    shifted = [grid[:, back : back + places] for back in range(behind + 1)]
+    return np.concatenate(shifted, 2).reshape(len(there) * places, -1)
+
+
+def _rows(side: Tokens, tokens: Ints, slots: Ints, row: Ints) -> Tokens:
+    """Some tokens of each row, in the order of the text and aligned at their right end."""
+    at = np.sort(slots, 1)  # NOBODY comes first
+    valid = at >= 0
+    at = np.maximum(at, 0)
+    places = {}
+    for axis in side.places:
+        line = side.places[axis].numpy()
+        there = line[row[:, None] if len(line) > 1 else 0, at]
+        places[axis] = torch.from_numpy(np.where(valid, there, -1))
+    return Tokens(
+        torch.from_numpy(tokens[row[:, None], at]), Places(**places), torch.from_numpy(valid)
+    )
+
+
+def _facts(side: Tokens) -> Ints:
+    """A number for all that a token's places tell beside where it is: its role, and cyclic places."""
+    told = [side.places[axis].numpy() for axis in sorted(side.places) if axis not in POSITIONS]
+    number = np.zeros_like(told[0])
+    for part in told:
+        number = number * (int(part.max(initial=0)) + 2) + part + 1
+    return np.unique(number, return_inverse=True)[1].reshape(number.shape)
+
+
+POSITIONS = {AXIS, "index", "significance"}  # whose places no local model reads as such
+
+
+class Swift:
+    """A model that answers in the fastest of its ways: always what it answers greedily, token by token."""
+
+    def __init__(self, model: Model, batcher: Batcher) -> None:
+        self.model, self.local = model, _local(model, batcher)
+        self.end = batcher.task.vocabulary.end
+
+    @property
+    def linear(self) -> bool:
+        """Whether time and memory grow with the length, and not with its square."""
+        return self.local is not None
+
+    def answer(self, batch: Batch) -> Tensor:
+        if self.local is not None:
+            return by_neighbours(self.model, batch, self.local, self.end)[0]
+        if self.model.stack.causal and batch.sequence.tokens.numel() <= FEW:
+            answer, sweeps = by_sweeps(self.model, batch, self.end, SWEEPS)
+            if sweeps < SWEEPS:
+                return answer
+        return self.model.answer(batch)
+
+
+def _local(model: Model, batcher: Batcher) -> Local | None:
+    try:
+        return locality(model, frozenset(periods(batcher.schemes)))
+    except NotCertifiable:
+        return None

@@ -1,0 +1,132 @@
+"""Commands that show what there is: reports, listings, a run, this machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from tenfold.cli.shared import Json, RunName, app, open_run, print_json, print_written
+from tenfold.errors import TenfoldError, unknown
+
+
+@app.command
+def report(
+    *runs: RunName,
+    out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
+    title: str = "Accuracy against length",
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """One page about finished runs: curve, tables, worked examples, provenance; PNG, SVG, CSV, Markdown.
+
+    `tenfold report runs/symmetry-* --out report`
+    """
+    from tenfold.report import write_report
+
+    if not runs:
+        raise TenfoldError("no runs were named; `tenfold ls runs` lists what there is")
+    print_written(write_report([open_run(run) for run in runs], out, title), json_)
+
+
+@app.command
+def gallery(
+    *,
+    out: Annotated[Path, Parameter(help="Where to write.")] = Path("gallery"),
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """A page of all positional encodings: what each does to distance, how far it looks, what it needs.
+
+    `tenfold gallery --out gallery`
+    """
+    from tenfold.report.gallery import write_gallery
+
+    print_written(write_gallery(out), json_)
+
+
+# The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
+KINDS = (
+    "pe", "relations", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
+    "proved",
+)  # fmt: skip
+
+
+@app.command
+def ls(
+    kind: Annotated[str, Parameter(help=", ".join(KINDS))],
+    name: Annotated[str | None, Parameter(help="One of them: what it is, its options.")] = None,
+    /,
+    *,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """List what there is, a line each; or tell about one.
+
+    `tenfold ls pe`, `tenfold ls pe alibi`
+    """
+    if kind not in KINDS:
+        raise unknown("kind", kind, KINDS)
+    from tenfold.report.listing import details, listing
+
+    if name is not None:
+        told = details(kind, name)
+        return print_json(told) if json_ else print(told["about"], *_lines(told), sep="\n")
+    found = listing(kind)
+    if json_:
+        return print_json([{"name": name, "about": about} for name, about in found])
+    width = max((len(name) for name, _ in found), default=0)
+    for name, about in found:
+        print(f"{name:{width}}  {about}".rstrip())
+    if not found:
+        print(f"no {kind} yet", file=sys.stderr)
+    return None
+
+
+def _lines(told: dict[str, Any]) -> list[str]:
+    """The options of a component: `  axis: str = 'index'`."""
+    shown = [
+        f"  {option['name']}: {option['type']}"
+        + (f" = {option['default']!r}" if "default" in option else "")
+        for option in told["options"]
+    ]
+    return ["", "options:", *(shown or ["  none"])]
+
+
+@app.command
+def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = False) -> None:
+    """A run's recipe, how far it is, and its results.
+
+    `tenfold show runs/my-run`
+    """
+    from tenfold.report.terminal import print_result
+
+    opened = open_run(run)
+    state = opened.progress()
+    result = opened.result() if opened.finished else None
+    if json_:
+        recipe = opened.recipe.as_json()
+        return print_json({"recipe": recipe, "progress": state, "result": result})
+    print(opened.recipe.as_yaml())
+    steps = f"{state['step']} of {opened.recipe.train.steps} steps"
+    print(f"{'finished' if opened.finished else 'not finished'}: {steps}")
+    if opened.finished:
+        print_result(opened)
+    return None
+
+
+@app.command
+def doctor(*, json_: Annotated[Json, Parameter(name="--json")] = False) -> None:
+    """Check this machine: versions, cores, memory, disk, devices, speed.
+
+    `tenfold doctor`
+    """
+    from tenfold.report.checkup import checkup
+
+    findings = checkup()
+    if json_:
+        print_json([vars(finding) for finding in findings])
+    else:
+        for finding in findings:
+            print(f"{'ok ' if finding.ok else 'BAD'}  {finding.what}: {finding.found}")
+    if not all(finding.ok for finding in findings):
+        raise SystemExit(1)

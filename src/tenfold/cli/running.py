@@ -1,0 +1,206 @@
+"""Commands that train a model, measure it and ask it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from tenfold.cli.shared import (
+    Checkpoint,
+    Json,
+    Overrides,
+    RunName,
+    app,
+    open_run,
+    parse_lengths,
+    print_json,
+    print_written,
+)
+from tenfold.errors import TenfoldError
+
+if TYPE_CHECKING:
+    from tenfold.lab.run import Answer
+
+
+@app.command
+def train(
+    recipe: Annotated[str, Parameter(help="A recipe's name, or a YAML or Python file.")],
+    /,
+    *overrides: Overrides,
+    scale: Annotated[str | None, Parameter(help="smoke, demo, laptop (default), paper.")] = None,
+    seed: int | None = None,
+    out: Annotated[Path | None, Parameter(help="The run's folder; default runs/NAME-HASH.")] = None,
+    fresh: Annotated[bool, Parameter(negative=(), help="Start over.")] = False,
+    dry_run: Annotated[bool, Parameter(negative=(), help="Print what it would cost.")] = False,
+    threads: Annotated[int | None, Parameter(help="As --train.threads.")] = None,
+    device: Annotated[str | None, Parameter(help="As --train.device.")] = None,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Train a recipe and measure it beyond its training length. The same command again resumes.
+
+    `tenfold train symmetry/addition-relative --seed 1`
+
+    `tenfold train symmetry/addition-relative --pe alibi --train.steps 500 --dry-run`
+    """
+    from tenfold.lab.build import build
+    from tenfold.lab.recipes import overrides as nested
+    from tenfold.lab.recipes import recipe as find
+    from tenfold.lab.run import train as run_training
+    from tenfold.report.progress import Watch
+    from tenfold.report.terminal import print_cost, print_result
+
+    changes = nested(overrides)
+    if seed is not None:
+        changes["seed"] = seed
+    for key, value in (("threads", threads), ("device", device)):
+        if value is not None:
+            changes.setdefault("train", {})[key] = value
+    chosen = find(recipe, scale, **changes)
+    if dry_run:
+        from tenfold.lab.cost import cost
+
+        told = cost(build(chosen))
+        if json_:
+            recipe_json = chosen.as_json()
+            return print_json({"recipe": recipe_json, "run": chosen.run_name, **told.as_json()})
+        return print_cost(chosen, told)
+    with Watch([chosen.name], [chosen.train.steps]) as watch:
+        run = run_training(chosen, out, fresh=fresh, tell=lambda line: watch(0, line))
+    if json_:
+        return print_json({"folder": str(run.folder), **run.result()})
+    print_result(run)
+    example = run.examples(chosen.data.length, 1)[0].question
+    print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {example}")
+    return None
+
+
+@app.command
+def eval(
+    run: RunName,
+    /,
+    *,
+    lengths: Annotated[
+        str | None, Parameter(help="Such as 5,10,20-40:10; default: the recipe's.")
+    ] = None,
+    slices: Annotated[
+        str | None,
+        Parameter(help="uniform, full, unequal, cascades, nines; default: the recipe's."),
+    ] = None,
+    n: Annotated[int | None, Parameter(help="Problems a length and slice.")] = None,
+    seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
+    checkpoint: Checkpoint = "best",
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Measure a run at any lengths: exact match and per-digit accuracy with 95% intervals.
+
+    `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
+    """
+    from tenfold.report.progress import Watch
+    from tenfold.report.terminal import print_rows
+
+    if n is not None and n < 1:
+        raise TenfoldError(f"--n is {n}; at least 1 problem is needed")
+    wanted = parse_lengths(lengths) if lengths is not None else None
+    parts = slices.split(",") if slices is not None else None
+    opened = open_run(run)
+    with Watch([opened.recipe.name], [0]) as watch:
+        tell = watch.counting(checkpoint)
+        rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell)
+    if json_:
+        known = {
+            "run": opened.recipe.run_name,
+            "seed": opened.recipe.seed,
+            "checkpoint": checkpoint,
+        }
+        return print_json([{**known, **row.as_json()} for row in rows])
+    print_rows([row.as_json() for row in rows])
+    return None
+
+
+@app.command
+def ask(
+    *words: Annotated[
+        str,
+        Parameter(
+            help='A run, and a question such as "123+4095"; or the question alone.',
+            allow_leading_hyphen=True,
+        ),
+    ],
+    file: Annotated[
+        Path | None,
+        Parameter(help="A file of questions, one a line, of any length; - is standard input."),
+    ] = None,
+    machine: Annotated[
+        bool, Parameter(negative=(), help="Look the answer up in the machine that the model is.")
+    ] = False,
+    checkpoint: Checkpoint = "best",
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Ask a run one problem; wrong digits are marked. Without a run, a proved model answers.
+
+    `tenfold ask runs/my-run "123+4095"`, `tenfold ask "99999999999999999999+1"`
+
+    `tenfold ask addition --file sums.txt` prints an answer a line.
+    """
+    from tenfold.lab.shipped import answering
+    from tenfold.report.terminal import print_answer, print_answers
+
+    wanted = 0 if file is not None else 1
+    if not wanted <= len(words) <= wanted + 1:
+        raise TenfoldError(
+            f"{len(words)} words; "
+            + (
+                "a run at the most, the questions are in the file"
+                if file
+                else "a question, or a run and a question"
+            )
+        )
+    named = open_run(words[0]) if len(words) > wanted else None
+
+    def answer(question: str) -> Answer:
+        run = named or answering(question)
+        return (
+            run.look_up(question, which=checkpoint)
+            if machine
+            else run.ask(question, which=checkpoint)
+        )
+
+    if file is not None:
+        return print_answers(map(answer, _lines(file)), as_json=json_)
+    found = answer(words[-1])
+    if json_:
+        return print_json({**vars(found), "right": found.right})
+    return print_answer(found)
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """The questions of a file, one at a time; empty lines are none."""
+    if str(file) == "-":
+        yield from (line.strip() for line in sys.stdin if line.strip())
+        return
+    try:
+        with file.open() as lines:
+            yield from (line.strip() for line in lines if line.strip())
+    except UnicodeDecodeError:
+        raise TenfoldError(f"{file} is not a text file") from None
+
+
+@app.command
+def demo(
+    *,
+    out: Annotated[Path, Parameter(help="The folder for the figure and the page.")] = Path("demo"),
+    scale: str = "demo",
+    fresh: Annotated[bool, Parameter(negative=(), help="Train again.")] = False,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Train two 5-digit adders, absolute and relative positions, and draw how far each stays right.
+
+    `tenfold demo --out demo`
+    """
+    from tenfold.demo import demo as run_demo
+
+    print_written(run_demo(out, scale, fresh), json_)

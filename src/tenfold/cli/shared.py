@@ -1,0 +1,92 @@
+"""What the commands share: the app, common options, runs by name, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from tenfold import __version__
+from tenfold.errors import TenfoldError, unknown
+
+if TYPE_CHECKING:
+    from tenfold.lab.run import Run
+
+app = App(
+    name="tenfold",
+    version=__version__,
+    help="Train short, test long, and know why: length generalization of transformers.",
+    help_format="markdown",
+)
+app.register_install_completion_command(help="Install shell completion (bash, zsh, fish).")
+
+Overrides = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="Changes of the recipe by dotted flags: --train.lr 0.003 --pe alibi --model.width 64",
+    ),
+]
+Json = Annotated[bool, Parameter(negative=(), help="Print JSON on standard output.")]
+RunName = Annotated[
+    str, Parameter(help="A run's folder, the beginning of its name in runs/, or a proved model.")
+]
+Checkpoint = Annotated[
+    Literal["best", "final"],
+    Parameter(help="The checkpoint that was best on validation problems, or the last one."),
+]
+
+
+def parse_lengths(text: str) -> list[int]:
+    """Lengths and ranges, in order.
+
+    >>> parse_lengths("5,10,20-40:10")
+    [5, 10, 20, 30, 40]
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
+        if match is None:
+            raise TenfoldError(f'"{part}" is not a length; write 5, or 5-10, or 20-40:10')
+        first, last, step = (int(group) if group else None for group in match.groups())
+        assert first is not None
+        if first < 1 or step == 0 or (last is not None and last < first):
+            raise TenfoldError(f'"{part}" is not a range of lengths; the least length is 1')
+        found += range(first, (last or first) + 1, step or 1)
+    return found
+
+
+def open_run(name: str) -> Run:
+    """A run by folder, by the beginning of its name in runs/, or a proved model that comes with the package."""
+    from tenfold.lab import shipped
+    from tenfold.lab.run import Run
+
+    if Path(name).is_dir() or "/" in name:
+        return Run.open(name)
+    found = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))
+    if len(found) == 1:
+        return Run.open(found[0])
+    if found:
+        raise TenfoldError(
+            f'"{name}" is the beginning of {len(found)} runs; name one: {found[0]}, ...'
+        )
+    held = shipped.shipped(name)
+    if held is not None:
+        return held
+    known = [path.parent.name for path in Path("runs").glob("*/recipe.yaml")]
+    raise unknown("run", name, [*known, *shipped.names()])
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))
+
+
+def print_written(written: dict[str, Path], as_json: bool) -> None:
+    if as_json:
+        return print_json({what: str(path) for what, path in written.items()})
+    for what, path in written.items():
+        print(f"{what + ':':8}{path}")
+    return None

@@ -1,0 +1,65 @@
+"""An extracted machine as files: its table (JSON), DOT, and a drawing."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tenfold.certify import Extracted, as_dot
+from tenfold.report.drawing import draw_machine
+from tenfold.tasks.base import DIGITS, Task
+from tenfold.tasks.transducer import END
+from tenfold.training.checkpoint import write_atomically
+
+
+def write_machine(found: Extracted, task: Task, folder: Path) -> dict[str, Path]:
+    """Write machine.json, machine.dot and machine.svg; say where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    label = column_label(found)
+    written = {
+        name: folder / f"machine.{suffix}"
+        for name, suffix in (("table", "json"), ("dot", "dot"), ("drawing", "svg"))
+    }
+    write_atomically(written["table"], json.dumps(as_json(found)).encode())
+    token = functools.partial(token_label, task)
+    write_atomically(written["dot"], as_dot(found.machine, label, token).encode())
+    draw_machine(found.machine, written["drawing"], label, found.differs, token)
+    return written
+
+
+def as_json(found: Extracted) -> dict[str, Any]:
+    machine, differs = found.machine, found.differs
+    return {
+        "states": machine.states,
+        "smallest": machine.smallest,
+        "own": found.own,
+        "contexts": found.contexts,
+        "starts": machine.starts.tolist(),
+        "output": machine.output.tolist(),
+        "next": machine.next.tolist(),
+        "differs": None
+        if differs is None
+        else {
+            "word": [column_label(found)(int(symbol)) for symbol in differs.word],
+            "state": differs.state,
+            "writes": differs.output,
+            "truth": differs.task_output,
+        },
+    }
+
+
+def column_label(found: Extracted) -> Callable[[int], str]:
+    """A column's digits as written: `5,7`; - where an operand has ended."""
+
+    def label(symbol: int) -> str:
+        digits = found.task.digits(symbol)
+        return ",".join("-" if d == found.task.base else DIGITS[d] for d in digits.tolist())
+
+    return label
+
+
+def token_label(task: Task, output: int) -> str:
+    return "the end" if output == END else task.vocabulary.symbols[output]

@@ -1,0 +1,103 @@
+"""Multiplication of a number of any length by one of a few digits: 6*47 -> 282.
+
+The multiplier is a hub: every column needs it. A column's digit times the multiplier, and the carry, which stays below
+the multiplier, give what is written and the next carry.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenfold.errors import TenfoldError
+from tenfold.tasks.addition import settle
+from tenfold.tasks.base import (
+    Digits,
+    Examples,
+    Ints,
+    Sampler,
+    Task,
+    check_base,
+    shortened,
+    significant,
+)
+from tenfold.tasks.samplers import lengths as any_length
+from tenfold.tasks.samplers import nines, numbers
+from tenfold.tasks.transducer import END, Transducer
+
+STATES = 2**20  # of a machine that is still written as a table
+
+
+class Multiplication(Task):
+    """`Multiplication(multiplier=2).parse("12*345")`; `multiplier` is how many digits the first number may have.
+
+    Its length is drawn uniformly, then its digits; samplers draw the second number.
+
+    >>> task = Multiplication()
+    >>> task.truth(task.parse("6*47"), 0), task.truth(task.parse("0*47"), 0)
+    ('282', '0')
+    >>> task.parse("12*345")
+    Traceback (most recent call last):
+    tenfold.errors.TenfoldError: the multiplier 12 has 2 digits; at most 1, or set multiplier to 2 or 3
+    """
+
+    name = "multiplication"
+    operator = "*"
+    terms = 2
+    hub = 0
+    usual_sampler = staticmethod(numbers)
+
+    def __init__(self, multiplier: int = 1, base: int = 10) -> None:
+        check_base(base)
+        if not 1 <= multiplier <= 3:
+            raise TenfoldError(f"a multiplier of {multiplier} digits; 1 to 3 are supported")
+        self.multiplier, self.base = multiplier, base
+
+    def solve(self, operands: Digits, lengths: Ints) -> Examples:
+        n, _, width = operands.shape
+        held = int(lengths[:, 0].max(initial=1))
+        if held > self.multiplier:
+            row = int(lengths[:, 0].argmax())
+            raise TenfoldError(
+                f"the multiplier {shortened(self.number(operands[row, 0], held))} has {held} digits; "
+                f"at most {self.multiplier}, or set multiplier to 2 or 3"
+            )
+        places = (self.base ** np.arange(held)).astype(np.int32)
+        value = (operands[:, 0, :held] * places).sum(-1, dtype=np.int32)
+        columns = np.zeros((n, width + self.multiplier), dtype=np.int32)
+        np.multiply(operands[:, 1], value[:, None], out=columns[:, :width])
+        answer = settle(columns, self.base)
+        return Examples(operands, lengths, answer, significant(answer), hub=self.hub)
+
+    def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
+        """A multiplier before what was drawn."""
+        n, _, width = operands.shape
+        drawn, its_length = any_length(rng, n, self.multiplier, 1, self.base)
+        both = np.zeros((n, 2, max(width, self.multiplier)), dtype=np.uint8)
+        both[:, :1, : self.multiplier], both[:, 1:, :width] = drawn, operands
+        return both, np.concatenate([its_length, lengths], 1)
+
+    def transducer(self) -> Transducer | None:
+        """The state is the multiplier and the carry; 0 has a second state, after the one digit of its product.
+
+        None where the table would be too large: 3 digits in a base of 12 or more.
+        """
+        sizes = np.maximum(np.arange(self.base**self.multiplier), 1)  # carries are below these
+        sizes[0] = 2
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        if sizes.sum() > STATES:
+            return None
+        value = np.repeat(np.arange(len(sizes)), sizes)
+        carry = np.arange(len(value)) - starts[value]
+        digit = np.append(np.arange(self.base), 0)  # blank is the last symbol
+        total = value[:, None] * digit + carry[:, None]  # (Q, S)
+        output, then = total % self.base, starts[value][:, None] + total // self.base
+        output[carry == 0, -1] = END
+        output[1], then[:2] = END, 1  # the number 0
+        return Transducer(self.base, 1, output, then, starts, value, self.hub)
+
+    def parse(self, text: str) -> Examples:
+        return self.solve(*self.operands_of(text, "a product of 2 numbers", "1*101"))
+
+    def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
+        """A number that ends in any number of nines: the largest carries."""
+        return {"nines": {"nines": nines}}

@@ -1,0 +1,60 @@
+"""Running parity against a plain count."""
+
+import pytest
+
+from tenfold.errors import TenfoldError
+from tenfold.tasks import samplers
+from tenfold.tasks.parity import Parity
+
+
+def counted(bits):
+    """`1101` -> `1011`: from the units on, whether the ones so far are odd in number."""
+    units_first = [bits[::-1][: i + 1].count("1") % 2 for i in range(len(bits))]
+    return "".join(map(str, units_first[::-1]))
+
+
+def test_small_ones_exhaustively(of_integers, check_machine):
+    task = Parity()
+    examples = of_integers(task, [[n] for n in range(300)])
+    for n in range(300):
+        assert task.question(examples, n) == f"{n:b}"
+        assert task.truth(examples, n) == counted(f"{n:b}")
+        assert task.truth(examples, n)[0] == str(n.bit_count() % 2)
+    check_machine(task, examples=examples)
+
+
+@pytest.mark.parametrize("sampler", [samplers.lengths, samplers.nines])
+def test_long_ones(sampler, rng):
+    task = Parity()
+    examples = task.sample(5, 2000, rng, sampler)
+    for row in range(5):
+        assert task.truth(examples, row) == counted(task.question(examples, row))
+
+
+def test_the_machine(check_machine):
+    check_machine(Parity())
+
+
+def test_a_million_bits():
+    task = Parity()
+    assert task.truth(task.parse("1" * 1_000_000), 0) == "01" * 500_000
+
+
+@pytest.mark.parametrize(("text", "answer"), [("0", "0"), ("1", "1"), (" 0011 ", "01")])
+def test_parse(text, answer):
+    task = Parity()
+    assert task.truth(task.parse(text), 0) == answer
+
+
+@pytest.mark.parametrize("text", ["", "2", "1 0", "10P1", "-1"])
+def test_what_are_no_bits(text):
+    with pytest.raises(TenfoldError) as caught:
+        Parity().parse(text)
+    assert f'"{text}" is not a number in base 2; write it as "1101"' in str(caught.value)
+
+
+def test_hard_ones_end_in_ones(rng):
+    ((label, sampler),) = Parity().hard(6)["nines"].items()
+    assert label == "nines"
+    examples = Parity().sample(200, 6, rng, sampler)
+    assert any(Parity().question(examples, row) == "111111" for row in range(200))
