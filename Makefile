@@ -25,7 +25,7 @@ bench: $(STAMP) .venv-peers/.installed
 
 results: $(STAMP)
 	$(BIN)/python papers/symmetry/addition.py
-	$(BIN)/python papers/certified/addition.py
+	$(BIN)/python papers/certified/seeds.py
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [step] [time_to_accuracy] [encodings] [--quick|--full] [--json FILE] [--save]`"""
+"""`python -m benchmarks [step] [time_to_accuracy] [encodings] [decoding] [--quick|--full] [--json FILE] [--save]`"""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from typing import Any
 
 import torch
 
-from benchmarks import encodings, step, time_to_accuracy
+from benchmarks import decoding, encodings, step, time_to_accuracy
 from tenfold.training.memory import keep_memory
 
 BENCHMARKS: dict[str, Any] = {
     "step": step,
     "time_to_accuracy": time_to_accuracy,
     "encodings": encodings,
+    "decoding": decoding,
 }
 HERE = Path(__file__).parent
 

@@ -23,4 +23,8 @@ def test_goes_on_to_the_budget_where_it_never_ends(make_model, make_batcher, rag
         model.head.bias.zero_()[7] = 1.0
     answer = model.answer(batch)
     assert answer.shape == batch.target.shape
-    assert (answer == 7).all()
+    here = torch.arange(batch.given - 1, batch.given - 1 + batch.read)
+    there = batch.sequence.valid[:, here]
+    assert (answer[there] == 7).all()
+    assert (answer[~there] == model.end).all()  # beyond a row's own budget
+    assert not there.all()

@@ -21,7 +21,7 @@ from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Ints, significant
 from tenfold.tasks.transducer import END, REFUSED, Transducer
 
-LIMIT = 5_000_000  # contexts, unless told otherwise
+LIMIT = 10_000_000  # contexts, unless told otherwise
 
 
 class TooMany(TenfoldError):

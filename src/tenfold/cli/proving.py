@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from tenfold.cli.shared import Checkpoint, Json, RunName, app, open_run, print_json, print_written
 from tenfold.errors import TenfoldError
 
-Limit = Annotated[int | None, Parameter(help="Contexts at the most; default 5,000,000.")]
+Limit = Annotated[int | None, Parameter(help="Contexts at the most; default 10,000,000.")]
 
 
 @app.command
