@@ -28,7 +28,14 @@ LOCAL = {  # recipes of local models, by what is special about them
     "two layers, three answers": {"pe": _parts(answers=1), "model": {"layers": 2}},
     "three layers, all answers": {"pe": _parts(answers=None), "model": {"layers": 3}},
     "decimal": {"pe": _parts(), "task": "addition"},
-    "three numbers": {"pe": _parts(), "task": {"name": "addition", "base": 2, "terms": 3}},
+    "three numbers": {
+        "pe": _parts(behind=2, answers=1),
+        "task": {"name": "addition", "base": 2, "terms": 3},
+    },
+    "modular": {
+        "pe": _parts(behind=2, answers=1),
+        "task": {"name": "modular-addition", "base": 2, "modulus": 8},
+    },
     "operands reversed": {
         "pe": _parts(),
         "format": {"name": "reversed", "operands": "reversed"},
@@ -168,3 +175,47 @@ def drawn():
 def adder(tmp_path_factory):
     """A binary adder, trained in a few seconds until it is right at every length."""
     return tenfold.train(_recipe(), out=tmp_path_factory.mktemp("run") / "adder")
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """`oracle(built)`: a local model of this kind whose logits are made right, by looking at the problem.
+
+    Its answers depend on the whole input, as no local model's do; but they are the task's.
+    """
+
+    def make(built):
+        model, batcher = built.model().eval(), built.batcher
+        whole = model.forward
+
+        def right(batch):
+            logits = torch.zeros_like(whole(batch))
+            return logits.scatter(-1, truths(batcher, batch, logits.shape[1])[..., None], 9.0)
+
+        model.forward = right
+        return model
+
+    return make
+
+
+def truths(batcher, batch, read):
+    """The true tokens at the last places of a batch, from the operands that are written there."""
+    task, vocabulary = batcher.task, batcher.task.vocabulary
+    side = batch.sequence if batch.source is None else batch.source
+    rows = []
+    stop = batch.sequence.tokens.shape[1] - read + 1 - batch.given  # the first place read
+    for row in range(len(batch)):
+        role = side.places["role"].expand(len(batch), -1)[row].numpy()
+        power = side.places["significance"].expand(len(batch), -1)[row].numpy()
+        tokens = side.tokens[row].numpy()
+        operands = np.zeros((1, task.terms, tokens.size), dtype=np.uint8)
+        for m in range(task.terms):
+            digits = (role == 3 + m) & (power >= 0)
+            operands[0, m, power[digits]] = tokens[digits]
+        lengths = np.array([[max(1, len(np.trim_zeros(x, "b"))) for x in operands[0]]])
+        examples = task.solve(operands, lengths)
+        answer = examples.answer[0, : examples.answer_length[0]].astype(np.int64)
+        padded = np.full(stop + read + 1, vocabulary.end)
+        padded[: len(answer)] = answer[: len(padded)]
+        rows.append(padded[stop : stop + read])
+    return torch.from_numpy(np.stack(rows))

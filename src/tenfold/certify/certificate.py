@@ -29,7 +29,8 @@ from tenfold.tasks.transducer import END, Transducer
 
 BATCH = 4096
 METERED = 1_000_000  # contexts up to which rounding is bounded, unless told otherwise
-SAMPLE = 2048  # contexts that are tried before all are
+SAMPLES = (1024, 16_384, 65_536)  # contexts that are tried before all are, where there are more
+SUSPECTS = 2048
 SHOWN = 10  # counterexamples
 
 Verdict = Literal["proved", "proved in exact arithmetic", "refuted"]
@@ -56,11 +57,6 @@ class Certificate:
     @property
     def proved(self) -> bool:
         return self.verdict != "refuted"
-
-    @property
-    def settled(self) -> bool:
-        """Whether more training could not make it stronger: proved in float32, or no bound to exceed."""
-        return self.proved and (self.verdict == "proved" or self.bound is None)
 
     def as_json(self) -> dict[str, Any]:
         return {"proved": self.proved, **asdict(self)}
@@ -108,7 +104,7 @@ class Prover:
         began, contexts = time.monotonic(), self.contexts
         margins = self._margins(model, np.arange(len(contexts)), tell)
         wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
-        self._suspects = wrong[:SAMPLE]
+        self._suspects = wrong[:SUSPECTS]
         shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][:SHOWN]
         margin, bound = float(margins.min()), None
         if not len(wrong) and (len(contexts) <= METERED if rounding is None else rounding):
@@ -136,13 +132,21 @@ class Prover:
         with Meter(exact) as meter:
             margins = self._margins(exact, np.arange(len(self.contexts)), tell)
         error = meter.bound()
-        return float(margins.min()), None if error is None else 2 * error  # of two logits
+        known = error is not None and math.isfinite(error)
+        return float(
+            margins.min()
+        ), 2 * error if error is not None and known else None  # two logits
 
     def refuted(self, model: Model, seed: int) -> bool:
-        """Whether some contexts show at once that a model is wrong: those that were last, and a sample."""
-        sample = np.random.default_rng(seed).integers(0, len(self.contexts), SAMPLE)
-        rows = np.unique(np.concatenate([self._suspects, sample]))
-        return not bool((self._margins(model, rows, None) > 0).all())
+        """Whether some contexts show soon that a model is wrong: those that were last, and samples."""
+        rng, rows = np.random.default_rng(seed), self._suspects
+        for size in (size for size in SAMPLES if size < 2 * len(self.contexts)):
+            drawn = rng.integers(0, len(self.contexts), min(size, len(self.contexts)))
+            rows = np.unique(np.concatenate([rows, drawn]))
+            if not (self._margins(model, rows, None) > 0).all():
+                return True
+            rows = rows[:0]
+        return False
 
     def seconds(self, model: Model) -> float:
         """About how long a certificate takes, from one batch."""

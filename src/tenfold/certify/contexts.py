@@ -34,7 +34,9 @@ class View:
 
     columns: int  # of operands, behind the digit's own
     answers: int  # tokens of the answer before it
-    start: int | None = None  # columns from which the answer's beginning is seen; default: as `columns`
+    start: int | None = (
+        None  # columns from which the answer's beginning is seen; default: as `columns`
+    )
     period: int = 1  # of cyclic positions; 1 without
     together: bool = False  # operands are padded to the longest, so that they end together
 
@@ -122,7 +124,9 @@ class Contexts:
         columns = machine.digits(self.paths(rows)[0]).transpose(0, 2, 1)  # (N, M', i+1)
         hub, phase = self.value[self.node[rows]], self.lengths[self.node[rows]]
         n, terms, count = columns.shape
-        more = 1 + 2 * self.view.period  # room for one more digit, for one longer yet, and their phases
+        more = (
+            1 + 2 * self.view.period
+        )  # room for one more digit, for one longer yet, and their phases
         digits = np.zeros((n, terms + (machine.hub is not None), count + more), dtype=np.uint8)
         lengths = np.ones(digits.shape[:2], dtype=np.int64)
         left = np.arange(n)
@@ -196,7 +200,9 @@ class Space:
         ) + 1  # that may stand in an answer; the last is none
         self.phases = view.period ** (self.ends + 1)
         columns = (transducer.symbols + 1) ** (self.kept + 1)
-        keys = (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
+        keys = (
+            (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
+        )
         if keys * (transducer.states + 1) * ROOM >= 2**63:  # two contexts must never share a key
             raise TooMany(
                 f"contexts of {view.columns + 1} columns and {view.answers} answers are too many to "

@@ -71,7 +71,7 @@ def _hubs(spans: list[Span]) -> frozenset[int]:
 
 
 def _check_axes(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> None:
-    for axis in sorted(pe.axes - allowed):
+    for axis in sorted(pe.axes - allowed - pe.bounded):
         raise NotCertifiable(
             f'{where}: the encoding "{pe.name}" reads the axis "{axis}", whose places have no bound; '
             f'positions may enter by differences of "{AXIS}", by roles and by cyclic places alone'

@@ -95,7 +95,7 @@ class Recipe(Strict):
     cross_pe: Spec | None = None
     model: ModelSize = ModelSize()
     train: Training = Training()
-    stop: Literal["certified"] | None = None  # end training before its last step, once proved
+    stop: Literal["certified", "certified-exactly"] | None = None  # end training once proved
     eval: Evaluation = Evaluation()
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from tenfold.certify import Prover
@@ -13,30 +14,34 @@ EVERY = 25  # steps between two attempts at a proof
 
 
 class Certified:
-    """Ends when the model is proved right at every length.
+    """Ends when the model is proved right at every length; `exactly`: in exact arithmetic, whatever rounding may do.
 
     The contexts are found once. What was wrong at the last attempt and a sample are tried first, so that an
     attempt costs little until it succeeds; that saves time and never changes when training ends.
     """
 
-    def __init__(self, built: Built) -> None:
+    def __init__(self, built: Built, exactly: bool = False) -> None:
         if built.recipe.train.average:
             raise TenfoldError(
-                f"stop: certified proves the weights as they are trained; train.average is "
+                f"stop: {built.recipe.stop} proves the weights as they are trained; train.average is "
                 f"{built.recipe.train.average}, 0 is needed"
             )
-        self.built = built
+        self.built, self.exactly = built, exactly
         self.prover: Prover | None = None
 
     def __call__(self, model: Model, step: int) -> str | None:
         if self.prover is None:
             self.prover = Prover(
                 model, self.built.batcher
-            )  # not certifiable: told before the second step
+            )  # not certifiable: told after the first step
         if step % EVERY or self.prover.refuted(model, seed=step):
             return None
-        found = self.prover.certify(model)
-        return "certified" if found.settled else None
+        found = self.prover.certify(model, rounding=False if self.exactly else None)
+        done = found.proved and (self.exactly or found.bound is None or found.verdict == "proved")
+        return self.built.recipe.stop if done else None
 
 
-STOPS: dict[str, Callable[[Built], Callable[[Model, int], str | None]]] = {"certified": Certified}
+STOPS: dict[str, Callable[[Built], Callable[[Model, int], str | None]]] = {
+    "certified": Certified,
+    "certified-exactly": functools.partial(Certified, exactly=True),
+}

@@ -99,6 +99,11 @@ class PositionalEncoding(Checked, nn.Module):
         return self.axes if self.shift_invariant else frozenset()
 
     @property
+    def bounded(self) -> frozenset[str]:
+        """The axes of which it reads few places, however long the input."""
+        return frozenset()
+
+    @property
     def differences(self) -> frozenset[str]:
         """The axes of which attention sees only differences, whatever enters at the input."""
         return self.invariant if self.attends else self.axes

@@ -57,6 +57,10 @@ class Parted(PositionalEncoding):
         return self.axes - frozenset().union(*(part.axes - part.invariant for part in self.parts))
 
     @property
+    def bounded(self) -> frozenset[str]:
+        return self.axes - frozenset().union(*(part.axes - part.bounded for part in self.parts))
+
+    @property
     def differences(self) -> frozenset[str]:
         return self.axes - frozenset().union(*(part.axes - part.differences for part in self.parts))
 

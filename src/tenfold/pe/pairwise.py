@@ -50,6 +50,10 @@ class Pairwise(PositionalEncoding):
         return self.relation.invariant
 
     @property
+    def bounded(self) -> frozenset[str]:
+        return self.relation.bounded
+
+    @property
     def ways(self) -> frozenset[str]:
         return frozenset({"scores"} if self.value_table is None else {"scores", "values"})
 

@@ -16,11 +16,16 @@ from tenfold.errors import TenfoldError
 from tenfold.places import Places, distance
 from tenfold.registry import Checked, Registry, Spec
 
+FIRST = 3  # the role of operand 0
+
 
 class Relation(Checked, ABC):
     name: ClassVar[str]
     axes: frozenset[str]
     invariant: frozenset[str] = frozenset()  # the axes that it reads, but only by differences
+    bounded: frozenset[str] = (
+        frozenset()
+    )  # those of which it reads few places, however long the input
     classes: int  # how many, "unrelated" included
     limit: int | None = None  # the first difference that it has no class for
 
@@ -104,7 +109,6 @@ class Uniform(Relative):
     """
 
     name = "uniform"
-    FIRST = 3  # the role of operand 0
 
     def __init__(
         self,
@@ -115,7 +119,7 @@ class Uniform(Relative):
         axis: str = "index",
     ) -> None:
         super().__init__(reach, clip, axis)
-        self.digits, self.role, self.first = digits, self.FIRST + operand, self.classes
+        self.digits, self.role, self.first = digits, FIRST + operand, self.classes
         self.axes = frozenset({"index", "role", "significance", axis})
         self.invariant = frozenset({"index", axis}) - {"significance"}
         self.classes += digits
@@ -148,7 +152,8 @@ class Uniform(Relative):
 class Joint(Relative):
     """By the roles of both tokens and their difference: (role, role, difference), on `column` by default.
 
-    Pairs without a difference are told apart by their roles alone.
+    Pairs without a difference are told apart by their roles alone. With `hub`, keys of that operand are told apart
+    by who asks and by which of its `digits` they are.
 
     >>> at = Places(column=torch.tensor([[1, 0]]), role=torch.tensor([[3, 4]]))
     >>> Joint(reach=1, roles=5)(at, at)[0].tolist()
@@ -163,21 +168,34 @@ class Joint(Relative):
         roles: PositiveInt = 5,
         clip: bool = False,
         axis: str = "column",
+        hub: NonNegativeInt | None = None,
+        digits: PositiveInt = 1,
     ) -> None:
         super().__init__(reach, clip, axis)
         self.roles, self.differences = roles, self.classes
         self.axes = frozenset({"role", axis})
-        self.classes = roles * roles * self.differences + 1
+        self.classes = self.first = roles * roles * self.differences + 1
+        self.hub, self.digits = None if hub is None else FIRST + hub, digits
+        if hub is not None:
+            self.axes |= {"significance"}
+            self.bounded = frozenset({"significance"})
+            self.classes += roles * digits
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{"reach": room}, {"reach": 1, "clip": True}]
+        clipped = {"reach": 1, "clip": True}
+        return [{"reach": room}, clipped, {**clipped, "hub": 1, "digits": room}]
 
     def __call__(self, q_at: Places, k_at: Places) -> Tensor:
         q_role, k_role = q_at["role"].unsqueeze(-1), k_at["role"].unsqueeze(-2)
         pair = (q_role * self.roles + k_role) * self.differences
         both = (q_role >= 0) & (k_role >= 0)
-        return torch.where(both, 1 + pair + super().__call__(q_at, k_at), 0)
+        classes = torch.where(both, 1 + pair + super().__call__(q_at, k_at), 0)
+        if self.hub is None:
+            return classes
+        digit = k_at["significance"].clamp(0, self.digits - 1).unsqueeze(-2)
+        by_digit = self.first + q_role.clamp(min=0) * self.digits + digit
+        return torch.where(both & (k_role == self.hub), by_digit, classes)
 
     def check(self, q_at: Places, k_at: Places) -> None:
         super().check(q_at, k_at)
@@ -187,6 +205,13 @@ class Joint(Relative):
                 f"joint positions of {self.roles} roles, the input has the role {top}; raise "
                 "their roles"
             )
+        if self.hub is not None:
+            held = int(torch.where(k_at["role"] == self.hub, k_at["significance"], -1).max())
+            if held >= self.digits:
+                raise TenfoldError(
+                    f"joint positions of {self.digits} digits of a hub, it has {held + 1}; raise their "
+                    "digits"
+                )
 
 
 def _lowest(place: Tensor) -> Tensor:

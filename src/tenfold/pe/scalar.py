@@ -38,6 +38,10 @@ class Scalar(PositionalEncoding):
     def invariant(self) -> frozenset[str]:
         return self.relation.invariant
 
+    @property
+    def bounded(self) -> frozenset[str]:
+        return self.relation.bounded
+
     def check(self, q_at: Places, k_at: Places) -> None:
         self.relation.check(q_at, k_at)
 
