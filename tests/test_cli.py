@@ -1,5 +1,6 @@
 """The command line, as a person uses it: what is printed, where, and with which exit code."""
 
+import io
 import json
 import shutil
 import sys
@@ -7,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import tenfold as library
 from tenfold.cli import main, parse_lengths
 from tenfold.cli.looking import KINDS
 from tenfold.errors import TenfoldError
+from tenfold.lab import shipped
+from tenfold.lab.recipe import Recipe
 
 SMOKE = ("train", "symmetry/addition-relative", "--scale", "smoke")
 
@@ -160,6 +164,7 @@ def test_ls(tenfold, kind):
     }
     expected |= {"recipes": "symmetry/addition-relative", "formats": "reversed"}
     expected |= {"samplers": "no-carry", "models": "decoder", "slices": "cascades"}
+    expected |= {"proved": shipped.names()[0] if shipped.names() else None}
     assert expected[kind] is None or expected[kind] in names
 
 
@@ -305,3 +310,210 @@ def test_a_run_in_use(tenfold, run):
 
     with filelock.FileLock(run / "lock"):
         refused(tenfold(*SMOKE, "--out", run), "in use by another process")
+
+
+# proof
+
+
+@pytest.fixture(scope="module")
+def adder(tmp_path_factory):
+    """A binary adder, trained until it is proved: two seconds."""
+    parts = [
+        {"name": "window", "behind": 1, "ahead": 0, "axis": "column", "answers": 0},
+        {"name": "pairwise", "relation": {"name": "joint", "reach": 1, "clip": True}},
+        {"name": "learned", "axis": "role", "limit": 5},
+    ]
+    recipe = Recipe(
+        name="binary",
+        task={"name": "addition", "base": 2},
+        format="reversed",
+        data={"length": 4, "sampler": "lengths"},
+        pe={"name": "compose", "parts": parts},
+        model={"kind": "decoder", "layers": 1, "width": 32, "heads": 4},
+        stop="certified",
+        train={"steps": 2000, "batch": 64, "lr": 0.005, "warmup": 20},
+        eval={"lengths": [5], "slices": ["uniform"], "n": 20, "every": 500, "validation_n": 20},
+    )
+    run = library.train(recipe, out=tmp_path_factory.mktemp("proof") / "adder")
+    assert run.result()["reason"] == "certified"
+    return run
+
+
+@pytest.fixture
+def proved(adder, tmp_path):
+    """A copy of its run."""
+    return Path(shutil.copytree(adder.folder, tmp_path / "proved"))
+
+
+def test_certify(tenfold, proved):
+    code, out, err = tenfold("certify", proved)
+    assert code == 0
+    assert out.startswith("proved: right at every length\n111 contexts, all right")
+    assert "111 contexts, about" in err
+    held = json.loads((proved / "certificate.json").read_text())
+    assert (held["verdict"], held["contexts"], held["wrong"]) == ("proved", 111, 0)
+    told = json.loads(tenfold("certify", proved, "--json")[1])
+    assert told["proved"] is True
+    assert told["weights"] == held["weights"]
+    assert "differences" not in told
+
+
+def test_certify_checks_a_certificate(tenfold, proved, tmp_path):
+    tenfold("certify", proved)
+    path = tmp_path / "held.json"
+    held = json.loads((proved / "certificate.json").read_text())
+    path.write_text(json.dumps(held))
+    (proved / "certificate.json").unlink()
+    code, out, _ = tenfold("certify", proved, "--check", path)
+    assert code == 0
+    assert out.endswith(f"{path} says the same\n")
+    assert not (proved / "certificate.json").exists()  # looking leaves nothing
+    assert json.loads(tenfold("certify", proved, "--check", path, "--json")[1])["differences"] == []
+    for change in ({"weights": "ab" * 32}, {"contexts": 7}, {"margin": 1e9}):
+        path.write_text(json.dumps({**held, **change}))
+        code, out, _ = tenfold("certify", proved, "--check", path)
+        assert code == 1
+        assert "the certificate is not right: " in out
+        assert next(iter(change)) in out
+        code, out, _ = tenfold("certify", proved, "--check", path, "--json")
+        assert code == 1
+        assert len(json.loads(out)["differences"]) == 1
+
+
+def test_certify_refuses(tenfold, proved, run, tmp_path):
+    (tmp_path / "no.json").write_text("[1]")
+    refused(tenfold("certify", proved, "--check", "no.json"), "no.json is not a certificate")
+    (tmp_path / "no.json").write_text("{")
+    refused(tenfold("certify", proved, "--check", "no.json"), "no.json cannot be read")
+    refused(tenfold("certify", proved, "--check", "nowhere.json"), "nowhere.json")
+    refused(tenfold("certify", proved, "--limit", 0), "--limit is 0; at least 1 context")
+    refused(tenfold("certify", proved, "--limit", 10), "more than 10 contexts of 2 columns")
+    code, out, err = tenfold("certify", run, "--json")  # in place: no decoder
+    assert code == 2
+    assert json.loads(out)["verdict"] == "not certifiable"
+    assert err.count("\n") == 1
+    refused(tenfold("certify", run))
+
+
+def test_certify_refutes(tenfold, adder, tmp_path):
+    recipe = adder.recipe.replace(stop=None, train={"steps": 1})
+    library.train(recipe, out=tmp_path / "untrained")
+    code, out, _ = tenfold("certify", "untrained/")
+    assert code == 1
+    assert out.startswith("refuted: wrong on ")
+    assert "truly" in out
+
+
+def test_extract(tenfold, proved, tmp_path):
+    code, out, _ = tenfold("extract", proved, "--out", "machine")
+    assert code == 0
+    assert {path.name for path in (tmp_path / "machine").iterdir()} >= {
+        "machine.dot",
+        "machine.svg",
+    }
+    assert (tmp_path / "machine/machine.dot").read_text().startswith("digraph machine {")
+    assert "machine/machine.svg" in out
+    told = json.loads(tenfold("extract", proved, "--json")[1])
+    assert (told["states"], told["smallest"], told["own"], told["differs"]) == (2, True, True, None)
+    assert (proved / "machine.dot").exists()  # by default beside the run
+    refused(tenfold("extract", proved, "--limit", 10), "more than 10 contexts")
+
+
+def test_extract_refuses_what_is_not_local(tenfold, run):
+    code, out, err = tenfold("extract", run)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+
+
+def test_export(tenfold, proved, tmp_path):
+    code, out, _ = tenfold("export", proved, "--out", "mine", "--json")
+    assert code == 0
+    paths = json.loads(out)
+    assert set(paths) == {"recipe", "weights", "certificate"}
+    assert all((tmp_path / path).is_file() for path in paths.values())
+    before = sorted(path.name for path in (tmp_path / "mine").iterdir())
+    assert json.loads(tenfold("ask", "mine", "1011+11", "--json")[1])["answer"] == "1110"
+    assert tenfold("certify", "mine", "--check", "mine/certificate.json")[0] == 0
+    assert tenfold("certify", "mine")[0] == 0
+    assert tenfold("eval", "mine", "--lengths", "40", "--n", 5)[0] == 0
+    assert tenfold("show", "mine")[0] == 0
+    assert tenfold("extract", "mine", "--out", "drawn")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == before
+    refused(tenfold("export", proved, "--out", "mine"), "mine holds a run already")
+    (tmp_path / "mine/weights.safetensors").write_bytes(b"no")
+    refused(tenfold("ask", "mine", "1+1"), "weights.safetensors")
+
+
+@pytest.fixture
+def questions(tmp_path):
+    def write(*lines):
+        path = tmp_path / "questions.txt"
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("how", [(), ("--machine",)])
+def test_ask_a_file(tenfold, proved, questions, how):
+    long = "1" * 5000
+    path = questions("1+1", "", f"{long}+1", "  101 + 010  ", f"{long}+{long}")
+    code, out, err = tenfold("ask", proved, "--file", path, *how)
+    assert code == 0
+    assert out.splitlines() == ["10", "1" + "0" * 5000, "111", f"{long}0"]
+    assert err.endswith("4 of 4 right\n")
+    code, out, _ = tenfold("ask", proved, "--file", path, "--json", *how)
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [entry["right"] for entry in told] == [True] * 4
+    assert told[1]["question"] == f"{long}+1"
+
+
+def test_ask_standard_input(tenfold, proved, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1+1\n\n11+1\n"))
+    code, out, _ = tenfold("ask", proved, "--file", "-")
+    assert code == 0
+    assert out == "10\n100\n"
+
+
+@pytest.mark.parametrize("bad", ["12+1", "1+1+1", "word", "1+", "\u0661+1"])
+def test_a_bad_line_is_named(tenfold, proved, questions, bad):
+    code, out, err = tenfold("ask", proved, "--file", questions("1+1", "10+1", bad, "1+1"))
+    assert code not in (0, None)
+    assert out == "10\n11\n"  # what came before it was answered
+    assert err.count("\n") == 1
+    assert err.startswith("error: ")
+    assert f'"{bad}"' in err
+    assert "line 3" in err
+
+
+def test_files_that_hold_no_questions(tenfold, proved, questions, tmp_path):
+    refused(tenfold("ask", proved, "--file", questions()), "no questions in the file")
+    refused(tenfold("ask", proved, "--file", questions("", "  ")), "no questions in the file")
+    refused(tenfold("ask", proved, "--file", "nowhere.txt"), "nowhere.txt")
+    refused(tenfold("ask", proved, "--file", tmp_path), str(tmp_path))
+    (tmp_path / "noise").write_bytes(b"\xff\xfe\x00\x81")
+    refused(tenfold("ask", proved, "--file", "noise"), "noise is not a text file")
+    refused(tenfold("ask", proved, "1+1", "--file", "noise"), "2 words")
+
+
+def test_ask_one_long_question(tenfold, proved):
+    code, out, _ = tenfold("ask", proved, f"{'1' * 300}+1", "--machine", "--json")
+    assert code == 0
+    assert json.loads(out)["answer"] == "1" + "0" * 300
+    assert tenfold("ask", proved, f"{'1' * 300}+1", "--machine")[0] == 0
+
+
+def test_ask_without_a_run(tenfold):
+    if not shipped.names():
+        refused(tenfold("ask", "12+345"), 'no proved model answers "12+345"')
+        return
+    code, out, _ = tenfold("ask", "99999999999999999999+1", "--json")
+    assert code == 0
+    assert json.loads(out)["answer"] == "100000000000000000000"
+    refused(tenfold("ask", "twelve"), 'no proved model answers "twelve"')
+
+
+def test_ask_without_a_question(tenfold, proved):
+    refused(tenfold("ask"), "a question, or a run and a question")
+    refused(tenfold("ask", proved, "1+1", "1+1"), "3 words")

@@ -50,6 +50,18 @@ LOCAL = {  # recipes of local models, by what is special about them
         "task": {"name": "multiplication", "base": 2, "multiplier": 2},
         "model": {"layers": 2},
     },
+    "hub told apart by digits": {
+        "pe": _parts(
+            {
+                "name": "pairwise",
+                "relation": {"name": "joint", "reach": 1, "clip": True, "hub": 0, "digits": 2},
+            },
+            behind=2,
+            answers=2,
+            hub=0,
+        ),
+        "task": {"name": "multiplication", "base": 2, "multiplier": 2},
+    },
     "cyclic": {
         "pe": _parts(CYCLIC),
         "schemes": [{"name": "cyclic", "period": 3}],

@@ -1,15 +1,19 @@
 """The reachable contexts against a plain enumeration of all short inputs."""
 
+import inspect
 import itertools
 from dataclasses import fields
 
 import numpy as np
 import pytest
+import torch
 
 from tenfold.batch import Batcher
 from tenfold.certify import View, certify, reachable
+from tenfold.certify.certificate import view_of
 from tenfold.certify.contexts import TooMany
 from tenfold.errors import TenfoldError
+from tenfold.lab.build import build
 from tenfold.models import Decoder, Shape
 from tenfold.pe import ENCODINGS, SIZES
 from tenfold.registry import Spec
@@ -249,6 +253,48 @@ def test_problems_are_problems_of_the_task(task, view):
             assert (again.operands[0] == examples.operands[number, :, :width]).all()
             tokens = again.answer[0, : again.answer_length[0]].tolist()
             assert [*tokens, END][depth - 1] == found.output[row]
+
+
+def same_where_it_looks_the_same(model, batcher, view):
+    """The lemma: problems of any length that show a model the same at some place get the same logits there."""
+    task, rng, seen = batcher.task, np.random.default_rng(0), {}
+    together = far = 0.0
+    for length in (1, 2, 3, 4, 6, 9, 14):
+        examples = task.sample(40, length, rng, samplers.lengths)
+        with torch.inference_mode():
+            logits = model(batcher(examples)).numpy()
+        for row, (drawn, sizes) in enumerate(zip(examples.operands, examples.lengths, strict=True)):
+            operands = tuple(tuple(x[:n].tolist()) for x, n in zip(drawn, sizes, strict=True))
+            tokens = answer(task, operands)
+            for place in range(len(tokens) + 1):
+                key = look(task, operands, place, view, tokens)
+                first = seen.setdefault(key, logits[row, place])
+                together = max(together, float(np.abs(first - logits[row, place]).max()))
+                far = max(far, float(np.abs(logits[0, 0] - logits[row, place]).max()))
+    assert far > 0.1  # elsewhere they differ
+    assert together < 1e-9
+
+
+def test_the_view_decides_the_logits(built, lively):
+    model = lively(built.model(), 0).double()
+    same_where_it_looks_the_same(model, built.batcher, view_of(model, built.batcher)[0])
+
+
+@pytest.mark.parametrize("name", ENCODINGS.names())
+def test_the_view_decides_the_logits_whatever_the_encoding(name, small, parts, lively):
+    """Every encoding that is certifiable behind a window, with each of its options, on the axis of columns."""
+    for options in ENCODINGS[name].examples(40):
+        if "axis" in inspect.signature(ENCODINGS[name]).parameters:
+            options = {**options, "axis": "column"}
+        for layers in (1, 2):
+            try:
+                pe = parts({"name": name, **options}, answers=None)
+                built = build(small(pe=pe, model={"layers": layers, "width": 16, "heads": 2}))
+                model = lively(built.model(), 0).double()
+                view, _ = view_of(model, built.batcher)
+            except TenfoldError:
+                continue  # not for this model, or not certifiable
+            same_where_it_looks_the_same(model, built.batcher, view)
 
 
 def test_histories_are_the_shortest():

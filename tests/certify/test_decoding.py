@@ -288,6 +288,17 @@ def test_a_hub_must_be_one_in_every_head(small, parts, lively, drawn):
         assert torch.equal(Swift(model, batcher).answer(batch), model.answer(batch))
 
 
+def test_digits_told_apart_by_their_power_are_not_alike(small, parts, lively, drawn):
+    """An encoding that sees the power of every digit of operand 1: what looks alike elsewhere is not."""
+    joint = {"name": "joint", "reach": 1, "clip": True, "hub": 1, "digits": 40}
+    built = build(small(pe=parts({"name": "pairwise", "relation": joint})))
+    batcher = built.batcher
+    for seed in range(8):
+        model = lively(built.model(), seed)
+        batch = asked(batcher, drawn(batcher.task, [9, 30], seed))
+        assert torch.equal(Swift(model, batcher).answer(batch), model.answer(batch))
+
+
 @pytest.mark.parametrize(
     ("hub", "changes"),
     [

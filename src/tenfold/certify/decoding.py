@@ -9,6 +9,7 @@ Shapes: B rows, A answer places, L = B A digits, K neighbours, T tokens of a seq
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -47,20 +48,25 @@ def by_sweeps(model: Model, batch: Batch, end: int, most: int | None = None) -> 
 
 
 @torch.inference_mode()
-def by_neighbours(model: Model, batch: Batch, local: Local, end: int) -> tuple[Tensor, int]:
-    """The greedy answers (B, A) of a local model, by sweeps over those digits that saw a change."""
-    near = Neighbours(model, batch, local)
+def by_neighbours(
+    model: Model, batch: Batch, local: Local, end: int, memory: Memory | None = None
+) -> tuple[Tensor, int]:
+    """The greedy answers (B, A) of a local model, by sweeps over those digits that saw a change.
+
+    A memory may be kept from batch to batch, as long as the model's weights stay as they are.
+    """
+    near = Neighbours(model, batch, local, memory)
     rows, places = batch.target.shape
     answer = np.full(rows * places, NOBODY, dtype=np.int64)
     place = np.arange(len(answer)) % places
     there = near.there()
     asked = np.flatnonzero(there)
-    known, sweeps = Known(), 0
+    sweeps = 0
     while len(asked):
         if asked[-1] - asked[0] < local.answers and near.codes is not None:  # a single front
-            sweeps += near.follow(asked, answer, known, local.answers)
+            sweeps += near.follow(asked, answer, local.answers)
             break
-        found = near.predicted(asked, known)
+        found = near.predicted(asked)
         changed = asked[found != answer[asked]]
         answer[asked] = found
         sweeps += 1
@@ -82,25 +88,66 @@ def gathered(model: Model, batch: Batch, local: Local) -> Tensor:
     return logits.view(*batch.target.shape, -1)
 
 
+class Memory:
+    """What a model writes where: the tokens of contexts that were computed, by number.
+
+    How contexts are numbered depends on the facts and the neighbours that there are; where a batch brings
+    others, what was known is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self.known = Known()
+        self.facts: dict[tuple[int, ...], int] = {}
+        self._layout: object = None
+
+    def numbered(self, side: Tokens, name: int) -> Ints:
+        """(B|1, T): a number for all that a token's places tell beside where it is: its role, cyclic places."""
+        axes = [side.places[axis].numpy() for axis in sorted(side.places) if axis not in POSITIONS]
+        sizes = [int(axis.max()) + 2 for axis in axes]  # -1 is a place, too
+        mixed = np.ravel_multi_index(np.broadcast_arrays(*(axis + 1 for axis in axes)), sizes)
+        numbers = np.full(math.prod(sizes), -1, dtype=np.int64)
+        numbers[mixed] = 0
+        for kind in np.flatnonzero(numbers == 0).tolist():
+            told = tuple(int(place) - 1 for place in np.unravel_index(kind, sizes))
+            numbers[kind] = self.facts.setdefault((name, *told), len(self.facts))
+        return numbers[mixed]
+
+    def settle(self, layout: object) -> None:
+        """Forget what was numbered otherwise."""
+        if (layout, len(self.facts)) != self._layout:
+            self.known, self._layout = Known(), (layout, len(self.facts))
+
+
 class Neighbours:
     """For every answer place, the tokens that its digit depends on, in the order of the text."""
 
-    def __init__(self, model: Model, batch: Batch, local: Local) -> None:
+    def __init__(
+        self, model: Model, batch: Batch, local: Local, memory: Memory | None = None
+    ) -> None:
+        batch = batch.to("cpu")
         self.model, self.batch, (rows, self.places) = model, batch, batch.target.shape
+        self.memory = memory or Memory()
         sequence = batch.sequence
         self.tokens = sequence.tokens.clone().numpy()  # (B, T)
-        self.width = self.tokens.shape[1]
         self.slots = _slots(sequence, rows, self.places, local, local.start)  # (L, K)
         self.source = None
         if batch.source is not None:
             self.source = _slots(batch.source, rows, self.places, local, local.columns)
-        self.facts = _facts(sequence)  # (B|1, T): what of a token's places is not its column
+        self.facts = self.memory.numbered(sequence, 0)
+        if batch.source is not None:
+            self.source_facts = self.memory.numbered(batch.source, 1)
         self.changing = [
             slot
             for slot in range(self.slots.shape[1])
             if (self.slots[:, slot] >= batch.given).any()
         ]
         self.vocabulary = model.stack.embedding.num_embeddings
+        layout = (
+            self.slots.shape[1],
+            self.changing,
+            self.source is not None and self.source.shape[1],
+        )
+        self.memory.settle(layout)
         self.codes = self._codes()
         self._still: Ints | None = None  # (L,): the part of each digit's key that stays
 
@@ -111,18 +158,18 @@ class Neighbours:
             return np.ones(len(self.slots), dtype=bool)
         return valid[:, given - 1 : given - 1 + self.places].reshape(-1).numpy()
 
-    def predicted(self, asked: Ints, known: Known) -> Ints:
+    def predicted(self, asked: Ints) -> Ints:
         """The most likely token at each of these digits; what looks like one that is known is not computed."""
         if self.codes is None:
             return self.logits(asked).argmax(-1).numpy()
-        keys = self._keys(asked)
+        keys, known = self._keys(asked), self.memory.known
         new = np.flatnonzero(~known.has(keys))
         if len(new):
             fresh, index = np.unique(keys[new], return_index=True)
             known.add(fresh, self.logits(asked[new[index]]).argmax(-1).numpy())
         return known.get(keys)
 
-    def follow(self, asked: Ints, answer: Ints, known: Known, answers: int) -> int:
+    def follow(self, asked: Ints, answer: Ints, answers: int) -> int:
         """Predict one digit after another, until so many have not changed; gives how many there were."""
         digit = first = int(asked[0])
         last, stop = int(asked[-1]), (first // self.places + 1) * self.places
@@ -130,7 +177,7 @@ class Neighbours:
         while digit <= last and digit < stop:
             key = self._one_key(digit)
             if key not in seen:
-                seen[key] = int(self.predicted(np.array([digit]), known)[0])
+                seen[key] = int(self.predicted(np.array([digit]))[0])
             if seen[key] != answer[digit]:
                 answer[digit], last = seen[key], max(last, digit + answers)
                 if digit + 1 < stop:
@@ -170,9 +217,8 @@ class Neighbours:
             still = np.delete(self.slots, self.changing, 1)
             self._still = self._key(self.tokens, self.facts, still, everyone)
             if self.batch.source is not None and self.source is not None:
-                shift = 1 + int(self.facts.max(initial=0))
-                facts, held = _facts(self.batch.source) + shift, self.batch.source.tokens.numpy()
-                self._still = self._key(held, facts, self.source, everyone, self._still)
+                held = self.batch.source.tokens.numpy()
+                self._still = self._key(held, self.source_facts, self.source, everyone, self._still)
         slots = self.slots[asked][:, self.changing]
         return self._key(self.tokens, self.facts, slots, asked, self._still[asked])
 
@@ -202,11 +248,8 @@ class Neighbours:
 
     def _codes(self) -> int | None:
         """How many codes there are of a token with its facts; None where keys of them would not fit."""
-        kinds, slots = 1 + int(self.facts.max(initial=0)), self.slots.shape[1]
-        if self.batch.source is not None and self.source is not None:
-            kinds += 1 + int(_facts(self.batch.source).max(initial=0))
-            slots += self.source.shape[1]
-        size = self.vocabulary * kinds + 1
+        slots = self.slots.shape[1] + (0 if self.source is None else self.source.shape[1])
+        size = self.vocabulary * len(self.memory.facts) + 1
         return size if size**slots < 2**63 else None
 
 
@@ -261,15 +304,6 @@ def _rows(side: Tokens, tokens: Ints, slots: Ints, row: Ints) -> Tokens:
     )
 
 
-def _facts(side: Tokens) -> Ints:
-    """A number for all that a token's places tell beside where it is: its role, and cyclic places."""
-    told = [side.places[axis].numpy() for axis in sorted(side.places) if axis not in POSITIONS]
-    number = np.zeros_like(told[0])
-    for part in told:
-        number = number * (int(part.max(initial=0)) + 2) + part + 1
-    return np.unique(number, return_inverse=True)[1].reshape(number.shape)
-
-
 POSITIONS = {AXIS, "index", "significance"}  # whose places no local model reads as such
 
 
@@ -277,7 +311,7 @@ class Swift:
     """A model that answers in the fastest of its ways: always what it answers greedily, token by token."""
 
     def __init__(self, model: Model, batcher: Batcher) -> None:
-        self.model, self.local = model, _local(model, batcher)
+        self.model, self.local, self.memory = model, _local(model, batcher), Memory()
         self.end = batcher.task.vocabulary.end
 
     @property
@@ -287,7 +321,7 @@ class Swift:
 
     def answer(self, batch: Batch) -> Tensor:
         if self.local is not None:
-            return by_neighbours(self.model, batch, self.local, self.end)[0]
+            return by_neighbours(self.model, batch, self.local, self.end, self.memory)[0]
         if self.model.stack.causal and batch.sequence.tokens.numel() <= FEW:
             answer, sweeps = by_sweeps(self.model, batch, self.end, SWEEPS)
             if sweeps < SWEEPS:

@@ -40,6 +40,8 @@ def certify(
     from tenfold.report.terminal import print_certificate
 
     opened, held = open_run(run), None if check is None else read_certificate(check)
+    if held is not None and held["about"].get("checkpoint") == "final":
+        checkpoint = "final"
     with Watch([opened.recipe.name], [0]) as watch:
         try:
             prover = opened.prover(which=checkpoint, limit=_limit(limit))

@@ -146,7 +146,7 @@ def ask(
 
     `tenfold ask addition --file sums.txt` prints an answer a line.
     """
-    from tenfold.lab.shipped import answering
+    from tenfold.lab import shipped
     from tenfold.report.terminal import print_answer, print_answers
 
     wanted = 0 if file is not None else 1
@@ -162,12 +162,11 @@ def ask(
     named = open_run(words[0]) if len(words) > wanted else None
 
     def answer(question: str) -> Answer:
-        run = named or answering(question)
-        return (
-            run.look_up(question, which=checkpoint)
-            if machine
-            else run.ask(question, which=checkpoint)
-        )
+        if named is None:
+            return shipped.answer(question, machine=machine)
+        if machine:
+            return named.look_up(question, which=checkpoint)
+        return named.ask(question, which=checkpoint)
 
     if file is not None:
         return print_answers(map(answer, _lines(file)), as_json=json_)

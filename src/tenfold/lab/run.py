@@ -284,7 +284,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         held = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
-    if not isinstance(held, dict) or "weights" not in held:
+    if not isinstance(held, dict) or not isinstance(held.get("about"), dict):
         raise TenfoldError(f"{path} is not a certificate")
     return held
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tenfold.errors import TenfoldError
-from tenfold.lab.run import Run
+from tenfold.lab.run import Answer, Run
+from tenfold.lab.schoolbook import Schoolbook
+from tenfold.tasks.base import shortened
 
 SHELF = Path(__file__).resolve().parents[1] / "proved"
 
@@ -20,12 +22,13 @@ def shipped(name: str) -> Run | None:
     return Run.open(SHELF / name) if name in names() else None
 
 
-def answering(question: str) -> Run:
-    """The first model whose task the question is: `12+345` is the adder's.
+def answer(question: str, *, machine: bool = False) -> Answer:
+    """The answer of the first model whose task the question is: `12+345` is the adder's.
 
-    One that says what is wrong with it (7-12 is negative) knows what it is, and is heard.
+    A product of two longer numbers is written out as at school, by the models for one digit and for sums. A model
+    that says what is wrong with a question (7-12 is negative) knows what it is, and is heard.
     """
-    told: list[str] = []
+    told: list[TenfoldError] = []
     for name in names():
         run = Run.open(SHELF / name)
         task = run.built.batcher.task
@@ -33,10 +36,14 @@ def answering(question: str) -> Run:
             task.parse(question)
         except TenfoldError as error:
             if task.terms > 1 and task.operator in question:
-                told.append(str(error))
-        else:
-            return run
-    shown = question if len(question) <= 40 else f"{question[:37]}..."
+                told.append(error)
+            continue
+        return run.look_up(question) if machine else run.ask(question)
+    multiplier, adder = shipped("multiplication"), shipped("addition")
+    if multiplier and adder and multiplier.built.batcher.task.operator in question:
+        return Schoolbook(multiplier, adder).ask(question, machine=machine)
+    if told:
+        raise told[0]
     raise TenfoldError(
-        told[0] if told else f'no proved model answers "{shown}"; `tenfold ls proved` lists them'
+        f'no proved model answers "{shortened(question)}"; `tenfold ls proved` lists them'
     )

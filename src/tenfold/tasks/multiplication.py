@@ -30,7 +30,8 @@ STATES = 2**20  # of a machine that is still written as a table
 class Multiplication(Task):
     """`Multiplication(multiplier=2).parse("12*345")`; `multiplier` is how many digits the first number may have.
 
-    Its length is drawn uniformly, then its digits; samplers draw the second number.
+    Its length is drawn uniformly, then its digits; samplers draw the second number. With `most`, no multiplier is
+    larger, and it is drawn uniformly from 0 to that.
 
     >>> task = Multiplication()
     >>> task.truth(task.parse("6*47"), 0), task.truth(task.parse("0*47"), 0)
@@ -46,11 +47,15 @@ class Multiplication(Task):
     hub = 0
     usual_sampler = staticmethod(numbers)
 
-    def __init__(self, multiplier: int = 1, base: int = 10) -> None:
+    def __init__(self, multiplier: int = 1, base: int = 10, most: int | None = None) -> None:
         check_base(base)
         if not 1 <= multiplier <= 3:
             raise TenfoldError(f"a multiplier of {multiplier} digits; 1 to 3 are supported")
-        self.multiplier, self.base = multiplier, base
+        if most is not None and not 1 <= most < base**multiplier:
+            raise TenfoldError(
+                f"a multiplier of {most} at the most; 1 to {base**multiplier - 1} fit {multiplier} digit(s)"
+            )
+        self.multiplier, self.base, self.most = multiplier, base, most
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         n, _, width = operands.shape
@@ -63,6 +68,8 @@ class Multiplication(Task):
             )
         places = (self.base ** np.arange(held)).astype(np.int32)
         value = (operands[:, 0, :held] * places).sum(-1, dtype=np.int32)
+        if self.most is not None and value.max(initial=0) > self.most:
+            raise TenfoldError(f"the multiplier {value.max()} is too large; at most {self.most}")
         columns = np.zeros((n, width + self.multiplier), dtype=np.int32)
         np.multiply(operands[:, 1], value[:, None], out=columns[:, :width])
         answer = settle(columns, self.base)
@@ -72,6 +79,11 @@ class Multiplication(Task):
         """A multiplier before what was drawn."""
         n, _, width = operands.shape
         drawn, its_length = any_length(rng, n, self.multiplier, 1, self.base)
+        if self.most is not None:
+            value = rng.integers(0, self.most + 1, (n, 1, 1))
+            powers = self.base ** np.arange(self.multiplier)
+            drawn = (value // powers % self.base).astype(np.uint8)
+            its_length = significant(drawn)
         both = np.zeros((n, 2, max(width, self.multiplier)), dtype=np.uint8)
         both[:, :1, : self.multiplier], both[:, 1:, :width] = drawn, operands
         return both, np.concatenate([its_length, lengths], 1)
@@ -81,7 +93,8 @@ class Multiplication(Task):
 
         None where the table would be too large: 3 digits in a base of 12 or more.
         """
-        sizes = np.maximum(np.arange(self.base**self.multiplier), 1)  # carries are below these
+        values = self.base**self.multiplier if self.most is None else self.most + 1
+        sizes = np.maximum(np.arange(values), 1)  # carries are below these
         sizes[0] = 2
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         if sizes.sum() > STATES:
