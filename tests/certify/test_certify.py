@@ -4,8 +4,6 @@ import copy
 import itertools
 import json
 import math
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -503,16 +501,3 @@ def test_every_pair_of_three_digits():
     told = [tuple(map(int, c["question"].split("+"))) for c in refuted.counterexamples]
     assert {pair for pair in told if max(pair) < 1000} <= fails
     assert fails or all(max(pair) > 99 for pair in told)
-
-
-def told(*words):
-    asked = [sys.executable, "-m", "tenfold", "certify", *map(str, words)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False)
-
-
-def test_from_the_command_line(adder):
-    done = told(adder.folder, "--checkpoint", "final", "--json")
-    assert done.returncode == 0
-    found = json.loads(done.stdout)
-    assert found["proved"] is True
-    assert {"contexts", "columns", "margin", "counterexamples"} <= set(found)

@@ -283,9 +283,7 @@ def test_the_view_decides_the_logits(built, lively):
 @pytest.mark.parametrize("name", ENCODINGS.names())
 def test_the_view_decides_the_logits_whatever_the_encoding(name, small, parts, lively):
     """Every encoding that is certifiable behind a window, with each of its options, on the axis of columns."""
-    for options in ENCODINGS[name].examples(40):
-        if "axis" in inspect.signature(ENCODINGS[name]).parameters:
-            options = {**options, "axis": "column"}
+    for options in by_columns(name):
         for layers in (1, 2):
             try:
                 pe = parts({"name": name, **options}, answers=None)
@@ -295,6 +293,18 @@ def test_the_view_decides_the_logits_whatever_the_encoding(name, small, parts, l
             except TenfoldError:
                 continue  # not for this model, or not certifiable
             same_where_it_looks_the_same(model, built.batcher, view)
+
+
+def by_columns(name):
+    """The options of an encoding that are worth trying, each as it is and on the axis of columns."""
+    yield from ENCODINGS[name].examples(40)
+    for options in ENCODINGS[name].examples(40):
+        if "axis" in inspect.signature(ENCODINGS[name]).parameters:
+            yield {**options, "axis": "column"}
+        if isinstance(relation := options.get("relation"), dict):
+            for more in ({}, {"clip": True, "reach": 1}):
+                moved = {**options, "relation": {**relation, "axis": "column", **more}}
+                yield from (moved, {**moved, "values": True})
 
 
 def test_histories_are_the_shortest():

@@ -52,6 +52,7 @@ from tenfold.training.loop import train as train_loop
 Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
 WEIGHTS, CERTIFICATE, FEATS = "weights.safetensors", "certificate.json", "feats.json"
+MADE = ("tenfold", "commit", "date", "torch")  # what a certificate says of where it was made
 VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
 Tell = Callable[[Metrics], None]
 
@@ -216,7 +217,8 @@ class Run:
     def _about(self, which: Which) -> dict[str, Any]:
         recipe = self.recipe.as_json()
         known = {key: recipe[key] for key in ("task", "format", "schemes", "pe", "model")}
-        return {**known, "checkpoint": which, "recipe": self.recipe.fingerprint, **environment()}
+        made = {key: value for key, value in environment().items() if key in MADE}
+        return {**known, "checkpoint": which, "recipe": self.recipe.fingerprint, **made}
 
     def machine(
         self,
