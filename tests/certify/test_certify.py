@@ -440,6 +440,46 @@ def test_an_encoder_is_not_certifiable():
         certify(built.model(), built.batcher)
 
 
+@pytest.mark.parametrize(
+    "relation",
+    [{"name": "joint", "reach": 6}, {"name": "relative", "reach": 6, "axis": "column"}],
+    ids=["joint", "relative"],
+)
+def test_what_is_certifiable_takes_any_length(small, relation):
+    """Right at every length is said of no model that refuses long inputs, as differences without `clip` do."""
+    pe = {"name": "compose", "parts": [WINDOW, {"name": "pairwise", "relation": relation}]}
+    built = build(small(pe=pe))
+    model = built.model().eval()
+    batch = built.batcher(built.batcher.task.sample(1, 30, np.random.default_rng(0)))
+    try:
+        certify(model, built.batcher)
+    except NotCertifiable:
+        return
+    model.answer(batch.asked(built.batcher.task.vocabulary.pad))
+
+
+def test_a_certificate_of_short_inputs_holds_for_long_ones(small, tmp_path):
+    """The power of a digit of operand 1 is shown to the model: no finite set of contexts decides."""
+    joint = {"name": "joint", "reach": 1, "clip": True, "hub": 1, "digits": 40}
+    pe = {"name": "compose", "parts": [WINDOW, {"name": "pairwise", "relation": joint}, ROLE]}
+    changes = {"pe": pe, "data": {"length": 8}, "train": {"steps": 600}}
+    built = build(small(**changes))
+    try:
+        Prover(built.model(), built.batcher)
+    except NotCertifiable:
+        return
+    run = tenfold.train(small(**changes, stop="certified-exactly"), out=tmp_path / "run")
+    model, batcher = copy.deepcopy(run.model("final")), run.built.batcher
+    table = max((p for n, p in model.named_parameters() if n.endswith("table")), key=len)
+    with torch.no_grad():  # digits of operand 1 at the 12th power, which no context's problem has
+        for role in range(5):
+            table[len(table) - 40 * 5 + 40 * role + 12] += 50
+    assert certify(model, batcher).proved
+    batch = batcher(batcher.task.sample(50, 20, np.random.default_rng(0)))
+    answer = model.answer(batch.asked(batcher.task.vocabulary.pad))
+    assert ((answer == batch.target) | (batch.target < 0)).all()
+
+
 def test_what_is_told_apart_is_shown(small):
     """The two histories of a conflict are told with the operand that decides what they need."""
     narrow = {"name": "compose", "parts": [{**HUB, "behind": 0}, JOINT, ROLE]}

@@ -86,6 +86,16 @@ def test_both_ways_are_greedy(built, lively, drawn, ends):
     assert torch.equal(batch.sequence.tokens, before)  # nothing is written into what was asked
 
 
+def test_what_is_remembered_from_batch_to_batch(built, lively, drawn):
+    """One Swift for many batches: hubs of other lengths, other phases, one row and many, and back again."""
+    model, batcher = lively(built.model(), 2), built.batcher
+    swift = Swift(model, batcher)
+    sets = ([1], [2], [1, 9], [3], [1], [20], [2, 5, 7], [1, 2])
+    for number, lengths in enumerate(sets):
+        batch = asked(batcher, drawn(batcher.task, lengths, number, each=1 + number % 3))
+        assert torch.equal(swift.answer(batch), model.answer(batch)), number
+
+
 def test_few_short_rows(built, lively, drawn):
     """Two rows of one to three digits, where places of different rows are close to each other."""
     model, batcher = lively(built.model(), 1), built.batcher
@@ -141,9 +151,9 @@ class Counted:
         self.looked = self.computed = 0
         predicted, follow, logits = Neighbours.predicted, Neighbours.follow, Neighbours.logits
 
-        def count_predicted(near, digits, known):
+        def count_predicted(near, digits, *given):
             self.looked += len(digits)
-            return predicted(near, digits, known)
+            return predicted(near, digits, *given)
 
         def count_follow(near, *given):
             before = self.looked

@@ -28,6 +28,7 @@ from tenfold.tasks.base import Ints, Role
 from tenfold.tasks.transducer import END, Transducer
 
 BATCH = 4096
+METERING = 4  # times as long as without it
 METERED = 1_000_000  # contexts up to which rounding is bounded, unless told otherwise
 SAMPLES = (1024, 16_384, 65_536)  # contexts that are tried before all are, where there are more
 SUSPECTS = 2048
@@ -108,7 +109,7 @@ class Prover:
         shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][:SHOWN]
         margin, bound = float(margins.min()), None
         if not len(wrong) and (len(contexts) <= METERED if rounding is None else rounding):
-            margin, bound = self._rounding(model, tell)
+            margin, bound = self._rounding(model, np.arange(len(contexts)), tell)
         exact = bound is None or not margin > bound
         return Certificate(
             verdict="refuted"
@@ -126,11 +127,11 @@ class Prover:
             seconds=time.monotonic() - began,
         )
 
-    def _rounding(self, model: Model, tell: Tell | None) -> tuple[float, float | None]:
+    def _rounding(self, model: Model, rows: Ints, tell: Tell | None) -> tuple[float, float | None]:
         """The least margin in float64, which is as good as exact, and what float32 may take from it."""
         exact = copy.deepcopy(model).double()
         with Meter(exact) as meter:
-            margins = self._margins(exact, np.arange(len(self.contexts)), tell)
+            margins = self._margins(exact, rows, tell)
         error = meter.bound()
         known = error is not None and math.isfinite(error)
         return float(
@@ -149,12 +150,13 @@ class Prover:
         return False
 
     def seconds(self, model: Model) -> float:
-        """About how long a certificate takes, from one batch."""
-        rows = np.arange(max(0, len(self.contexts) - BATCH), len(self.contexts))
+        """About how long a certificate takes, from a part of it."""
+        rows = np.arange(max(0, len(self.contexts) - BATCH // 2), len(self.contexts))
         self._margins(model, rows[:64], None)
         began = time.monotonic()
         self._margins(model, rows, None)
-        return (time.monotonic() - began) * len(self.contexts) / len(rows)
+        whole = (time.monotonic() - began) * len(self.contexts) / len(rows)
+        return whole * (1 + METERING if len(self.contexts) <= METERED else 1)
 
     def _margins(self, model: Model, rows: Ints, tell: Tell | None) -> np.ndarray:
         """By how much the right token leads on each of these contexts."""

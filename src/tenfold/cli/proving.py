@@ -48,7 +48,9 @@ def certify(
             watch.say(
                 f"{len(prover.contexts):,} contexts, about {prover.seconds(opened.model(checkpoint)):.0f} s"
             )
-            found = opened.certify(which=checkpoint, prover=prover, tell=watch.counting(checkpoint))
+            found = opened.certify(
+                which=checkpoint, prover=prover, tell=watch.counting("certifying")
+            )
         except NotCertifiable as reason:
             if json_:
                 print_json({"proved": False, "verdict": "not certifiable", "reason": str(reason)})
@@ -90,7 +92,7 @@ def extract(
 
     opened = open_run(run)
     with Watch([opened.recipe.name], [0]) as watch:
-        tell = watch.counting(checkpoint)
+        tell = watch.counting("asking the model")
         found = opened.machine(which=checkpoint, limit=_limit(limit), tell=tell)
     folder = out or (Path("machine") if opened.published else opened.folder)
     task = opened.built.batcher.task

@@ -108,7 +108,7 @@ def eval(
     parts = slices.split(",") if slices is not None else None
     opened = open_run(run)
     with Watch([opened.recipe.name], [0]) as watch:
-        tell = watch.counting(checkpoint)
+        tell = watch.counting(f"measuring the {checkpoint} checkpoint")
         rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell)
     if json_:
         known = {
@@ -132,7 +132,10 @@ def ask(
     ],
     file: Annotated[
         Path | None,
-        Parameter(help="A file of questions, one a line, of any length; - is standard input."),
+        Parameter(
+            help="A file of questions, one a line, of any length; - is standard input.",
+            allow_leading_hyphen=True,
+        ),
     ] = None,
     machine: Annotated[
         bool, Parameter(negative=(), help="Look the answer up in the machine that the model is.")

@@ -87,6 +87,7 @@ def print_json(value: Any) -> None:
 def print_written(written: dict[str, Path], as_json: bool) -> None:
     if as_json:
         return print_json({what: str(path) for what, path in written.items()})
+    width = max(map(len, written))
     for what, path in written.items():
-        print(f"{what + ':':8}{path}")
+        print(f"{what + ':':{width + 2}}{path}")
     return None

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 import yaml
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from tenfold import __version__
 from tenfold.certify import (
@@ -242,7 +242,7 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         written = {"recipe": folder / "recipe.yaml", "weights": folder / WEIGHTS}
         weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
-        save_file(weights, written["weights"])
+        write_atomically(written["weights"], save(weights))
         write_atomically(written["recipe"], self.recipe.as_yaml().encode())
         with suppress(NotCertifiable):
             written["certificate"] = self.keep(self.certify(which=which), folder)
@@ -367,7 +367,7 @@ def train(
 
 
 def _measured(tell: Tell, which: Which, done: int, of: int) -> None:
-    tell({"measured": done, "of": of, "checkpoint": which})
+    tell({"measured": done, "of": of, "doing": f"measuring the {which} checkpoint"})
 
 
 @contextmanager

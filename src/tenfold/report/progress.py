@@ -65,11 +65,11 @@ class Watch:
         else:
             self._line(number, metrics, told)
 
-    def counting(self, checkpoint: str) -> Callable[[int, int], None]:
+    def counting(self, doing: str) -> Callable[[int, int], None]:
         """For a single bar: `tell(done, of)`; 0 where the whole is not known."""
 
         def tell(done: int, of: int) -> None:
-            self(0, {"measured": done, "of": of or None, "checkpoint": checkpoint})
+            self(0, {"measured": done, "of": of or None, "doing": doing})
 
         return tell
 
@@ -80,7 +80,7 @@ class Watch:
     def _measuring(self, number: int, metrics: dict[str, Any]) -> None:
         """After training: how much of the evaluation is done."""
         done, of = metrics["measured"], metrics["of"]
-        told = f"measuring the {metrics['checkpoint']} checkpoint"
+        told = metrics["doing"]
         if self.bars is not None:
             task = list(self.bars.task_ids)[number]
             if done == 1:
