@@ -109,7 +109,7 @@ class Prover:
         shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][:SHOWN]
         margin, bound = float(margins.min()), None
         if not len(wrong) and (len(contexts) <= METERED if rounding is None else rounding):
-            margin, bound = self._rounding(model, np.arange(len(contexts)), tell)
+            margin, bound = self._rounding(model, tell)
         exact = bound is None or not margin > bound
         return Certificate(
             verdict="refuted"
@@ -127,11 +127,11 @@ class Prover:
             seconds=time.monotonic() - began,
         )
 
-    def _rounding(self, model: Model, rows: Ints, tell: Tell | None) -> tuple[float, float | None]:
+    def _rounding(self, model: Model, tell: Tell | None) -> tuple[float, float | None]:
         """The least margin in float64, which is as good as exact, and what float32 may take from it."""
         exact = copy.deepcopy(model).double()
         with Meter(exact) as meter:
-            margins = self._margins(exact, rows, tell)
+            margins = self._margins(exact, np.arange(len(self.contexts)), tell)
         error = meter.bound()
         known = error is not None and math.isfinite(error)
         return float(
