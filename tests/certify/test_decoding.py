@@ -13,7 +13,7 @@ from tenfold.certify.decoding import Neighbours
 from tenfold.lab.build import build
 from tenfold.tasks.addition import Addition
 
-LENGTHS = (1, 2, 3, 7, 40)
+LENGTHS = (1, 2, 3, 7, 20)
 
 
 def local_of(model, batcher):
@@ -90,7 +90,7 @@ def test_what_is_remembered_from_batch_to_batch(built, lively, drawn):
     """One Swift for many batches: hubs of other lengths, other phases, one row and many, and back again."""
     model, batcher = lively(built.model(), 2), built.batcher
     swift = Swift(model, batcher)
-    sets = ([1], [2], [1, 9], [3], [1], [20], [2, 5, 7], [1, 2])
+    sets = ([1], [2], [1, 9], [3], [1], [2, 5])
     for number, lengths in enumerate(sets):
         batch = asked(batcher, drawn(batcher.task, lengths, number, each=1 + number % 3))
         assert torch.equal(swift.answer(batch), model.answer(batch)), number
@@ -238,7 +238,7 @@ def test_sweeps_are_greedy_for_any_causal_model(small, lively, drawn, kind, pe, 
     swift = Swift(model, batcher)
     assert swift.local is None
     assert not swift.linear
-    for lengths in ([1, 2, 3], [5, 9], [40]):
+    for lengths in ([1, 2, 3], [5, 20]):
         batch = asked(batcher, drawn(batcher.task, lengths, seed))
         greedy = model.answer(batch)
         assert torch.equal(by_sweeps(model, batch, swift.end)[0], greedy)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tenfold.certify import NotCertifiable, certify, extract
+from tenfold.certify.certificate import enumerated
 from tenfold.certify.machine import UNDEFINED
 from tenfold.lab.build import build
 from tenfold.tasks.transducer import END
@@ -157,9 +158,11 @@ def test_an_untrained_model_is_a_machine(built, lively, ends):
     model, batcher = lively(built.model(), seed, ends=ends), built.batcher
     if built.recipe.model.layers == 3 or batcher.task.base == 10:
         pytest.skip("many contexts")
+    if not ends and len(enumerated(model, batcher)) > 250:
+        pytest.skip("many contexts where any token may follow any")
     found = extract(model, batcher, limit=100_000)
-    same_answers(found, model, batcher, [1, 2, 3, 4, 7], n=16, seed=seed)
-    same_answers(found, model, batcher, [40], n=3, seed=seed)
+    same_answers(found, model, batcher, [1, 2, 3, 5], n=16, seed=seed)
+    same_answers(found, model, batcher, [24], n=3, seed=seed)
     defined = found.machine.output != UNDEFINED
     assert ((found.machine.next >= 0) == (found.machine.output >= 0))[defined].all()
 
