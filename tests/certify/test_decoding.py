@@ -96,6 +96,16 @@ def test_what_is_remembered_from_batch_to_batch(built, lively, drawn):
         assert torch.equal(swift.answer(batch), model.answer(batch)), number
 
 
+def test_memory_forgets_what_was_numbered_otherwise():
+    memory, one = module.Memory(), np.array([1])
+    for layout, facts, kept in (("a", 0, 0), ("a", 0, 1), ("b", 0, 0), ("b", 0, 1), ("b", 1, 0)):
+        memory.facts.update({(0, number): number for number in range(facts)})
+        memory.settle(layout)
+        assert len(memory.known) == kept
+        if not kept:
+            memory.known.add(one, one)
+
+
 def test_few_short_rows(built, lively, drawn):
     """Two rows of one to three digits, where places of different rows are close to each other."""
     model, batcher = lively(built.model(), 1), built.batcher
