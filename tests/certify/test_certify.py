@@ -236,7 +236,7 @@ def test_differences(adder):
     found = adder.certify(which="final")
     held = json.loads(json.dumps(found.as_json()))
     assert found.differences(held) == []
-    slack = max(found.bound, 1e-3)
+    slack = 1e-3  # margins are found in float64: the same on every machine, nearly
     for change, told in (
         ({"weights": "0" * 64}, "weights is"),
         ({"verdict": "refuted"}, "verdict is"),

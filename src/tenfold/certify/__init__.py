@@ -1,7 +1,7 @@
 """Proof for every length: a local model on a task that is a finite machine meets finitely many contexts."""
 
 from tenfold.certify.certificate import Certificate, Prover, certify
-from tenfold.certify.contexts import LIMIT, Contexts, View, reachable
+from tenfold.certify.contexts import LIMIT, Contexts, TooMany, View, reachable
 from tenfold.certify.decoding import Swift, by_neighbours, by_sweeps, gathered
 from tenfold.certify.extraction import Extracted, extract
 from tenfold.certify.locality import Local, NotCertifiable, locality
@@ -17,6 +17,7 @@ __all__ = [
     "NotCertifiable",
     "Prover",
     "Swift",
+    "TooMany",
     "View",
     "as_dot",
     "by_neighbours",

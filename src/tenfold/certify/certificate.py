@@ -19,11 +19,12 @@ from torch import Tensor
 
 from tenfold.batch import Batch, Batcher, Tokens
 from tenfold.certify.contexts import LIMIT, Contexts, View, reachable
-from tenfold.certify.locality import Local, NotCertifiable, locality
+from tenfold.certify.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.certify.rounding import Meter
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.places import periods
+from tenfold.tasks import samplers
 from tenfold.tasks.base import Ints, Role
 from tenfold.tasks.transducer import END, Transducer
 
@@ -33,6 +34,7 @@ METERED = 1_000_000  # contexts up to which rounding is bounded, unless told oth
 SAMPLES = (1024, 16_384, 65_536)  # contexts that are tried before all are, where there are more
 SUSPECTS = 2048
 SHOWN = 10  # counterexamples
+SLACK = 1e-3  # by which a margin found on another machine may differ
 
 Verdict = Literal["proved", "proved in exact arithmetic", "refuted"]
 Tell = Callable[[int, int], None]
@@ -66,7 +68,7 @@ class Certificate:
         """What a certificate that is held says otherwise than this one, found just now."""
         told = [
             f"{name} is {getattr(self, name)}, the certificate says {held.get(name)}"
-            for name in ("weights", "verdict", "contexts", "columns", "wrong")
+            for name in ("weights", "verdict", "proved", "contexts", "columns", "wrong")
             if getattr(self, name) != held.get(name)
         ]
         about = held.get("about") or {}
@@ -75,9 +77,11 @@ class Certificate:
             for name in ("task", "format", "schemes")
             if name in self.about and self.about[name] != about.get(name)
         ]
-        margin, slack = held.get("margin"), max(self.bound or 0.0, 1e-3)
-        if not isinstance(margin, float | int) or abs(margin - self.margin) > slack:
-            told.append(f"the margin is {self.margin:.4g}, the certificate says {margin}")
+        for name in ("margin", "bound"):
+            ours, theirs = getattr(self, name), held.get(name)
+            both = isinstance(ours, float | int) and isinstance(theirs, float | int)
+            if not (abs(theirs - ours) <= SLACK if both else ours is theirs):
+                told.append(f"the {name} is {ours}, the certificate says {theirs}")
         return told
 
 
@@ -103,20 +107,25 @@ class Prover:
     ) -> Certificate:
         """`rounding`: whether to bound it, which takes several times as long; by default up to a million contexts."""
         began, contexts = time.monotonic(), self.contexts
-        margins = self._margins(model, np.arange(len(contexts)), tell)
+        every, bound = np.arange(len(contexts)), None
+        margins = self._margins(model, every, tell)
+        if (margins > 0).all():  # float32 finds nothing wrong: now as good as exactly
+            exact = copy.deepcopy(model).double()
+            if len(contexts) <= METERED if rounding is None else rounding:
+                with Meter(exact) as meter:
+                    margins = self._margins(exact, every, tell)
+                bound = _of_two(meter.bound())
+            else:
+                margins = self._margins(exact, every, tell)
         wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
         self._suspects = wrong[:SUSPECTS]
         shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][:SHOWN]
-        margin, bound = float(margins.min()), None
-        if not len(wrong) and (len(contexts) <= METERED if rounding is None else rounding):
-            margin, bound = self._rounding(model, tell)
-        exact = bound is None or not margin > bound
+        margin = float(margins.min())
+        verdict: Verdict = "refuted" if len(wrong) else "proved in exact arithmetic"
+        if not len(wrong) and bound is not None and margin > bound:
+            verdict = "proved"
         return Certificate(
-            verdict="refuted"
-            if len(wrong)
-            else "proved in exact arithmetic"
-            if exact
-            else "proved",
+            verdict=verdict,
             contexts=len(contexts),
             columns=contexts.view.columns + 1,
             margin=margin,
@@ -126,17 +135,6 @@ class Prover:
             weights=weights_hash(model),
             seconds=time.monotonic() - began,
         )
-
-    def _rounding(self, model: Model, tell: Tell | None) -> tuple[float, float | None]:
-        """The least margin in float64, which is as good as exact, and what float32 may take from it."""
-        exact = copy.deepcopy(model).double()
-        with Meter(exact) as meter:
-            margins = self._margins(exact, np.arange(len(self.contexts)), tell)
-        error = meter.bound()
-        known = error is not None and math.isfinite(error)
-        return float(
-            margins.min()
-        ), 2 * error if error is not None and known else None  # two logits
 
     def refuted(self, model: Model, seed: int) -> bool:
         """Whether some contexts show soon that a model is wrong: those that were last, and samples."""
@@ -201,6 +199,11 @@ class Prover:
         }
 
 
+def _of_two(error: float | None) -> float | None:
+    """How far two logits may come together, each off by the error; None where that is not bounded."""
+    return 2 * error if error is not None and math.isfinite(error) else None
+
+
 def asked(batcher: Batcher, contexts: Contexts, rows: Ints) -> Batch:
     """Problems that bring these contexts about (all with histories of one length), whole."""
     return batcher(batcher.task.solve(*contexts.problems(rows)))
@@ -221,19 +224,30 @@ def written(model: Model, batch: Batch, place: int, before: Ints | None = None) 
 
 def view_of(model: Model, batcher: Batcher) -> tuple[View, Local]:
     """What of a problem the model sees for each digit, if that is bounded at all."""
+    cyclic = periods(batcher.schemes)
+    local = locality(model, frozenset(cyclic))
     ends = batcher.format.ends()
     if ends is None:
         raise NotCertifiable(
             "operands must be written without a fixed width and the answer from its units on: format "
             '"reversed" or "interleaved" without a width'
         )
-    cyclic = periods(batcher.schemes)
     if len(cyclic) < len(batcher.schemes):
         raise NotCertifiable("of the schemes only cyclic ones have a bounded number of places")
-    local = locality(model, frozenset(cyclic))
+    _check_limits(model, batcher)
     period = math.lcm(*cyclic.values())
     view = View(local.columns, local.answers, local.start, period, ends == "together")
     return view, local
+
+
+def _check_limits(model: Model, batcher: Batcher) -> None:
+    """A model that refuses what is long is not right there."""
+    length = 2 + max((pe.limit for pe in encodings_of(model) if pe.limit is not None), default=0)
+    long = batcher.task.sample(1, length, np.random.default_rng(0), samplers.exact)
+    try:
+        model.check(batcher(long))
+    except TenfoldError as reason:
+        raise NotCertifiable(f"inputs of {length} digits are refused: {reason}") from None
 
 
 def enumerated(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
@@ -272,6 +286,8 @@ def _told_apart(batcher: Batcher, contexts: Contexts) -> str:
         columns = machine.digits(history).T  # (M, i + 1)
         text = ["".join(str(d) for d in operand[::-1] if d != machine.base) for operand in columns]
         digit = "the end" if output == END else batcher.task.vocabulary.symbols[output]
+        if machine.hub is not None:
+            text.insert(machine.hub, np.base_repr(contexts.conflict.value, machine.base).lower())
         shown.append(f"{batcher.task.operator.join(text)} needs {digit}")
     return (
         f"{contexts.view.columns + 1} columns do not decide: at column "

@@ -52,6 +52,7 @@ class Conflict:
 
     first: tuple[Ints, int]
     second: tuple[Ints, int]
+    value: int = 0  # of the hub, in both
 
 
 @dataclass(frozen=True)
@@ -393,7 +394,7 @@ class _Reachable(Space):
         for row in np.flatnonzero((contexts.output != output) & alike):
             history = contexts.history(int(row))
             if self._view(history, int(value)) == self._view(second, int(value)):
-                both = Conflict((history, int(contexts.output[row])), (second, output))
+                both = Conflict((history, int(contexts.output[row])), (second, output), int(value))
                 return replace(contexts, conflict=both)
         raise AssertionError("a conflict has two sides")
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from tenfold.batch import Batch, Batcher, Tokens
 from tenfold.certify.contexts import Known
-from tenfold.certify.locality import AXIS, Local, NotCertifiable, locality
+from tenfold.certify.locality import AXIS, Local, NotCertifiable, encodings_of, locality
 from tenfold.models.base import Model
 from tenfold.models.decoder import closed
 from tenfold.places import Places, periods
@@ -63,7 +63,8 @@ def by_neighbours(
     asked = np.flatnonzero(there)
     sweeps = 0
     while len(asked):
-        if asked[-1] - asked[0] < local.answers and near.codes is not None:  # a single front
+        alone = asked[0] // places == asked[-1] // places and asked[-1] - asked[0] < local.answers
+        if alone and near.codes is not None:  # a single front
             sweeps += near.follow(asked, answer, local.answers)
             break
         found = near.predicted(asked)
@@ -100,9 +101,9 @@ class Memory:
         self.facts: dict[tuple[int, ...], int] = {}
         self._layout: object = None
 
-    def numbered(self, side: Tokens, name: int) -> Ints:
-        """(B|1, T): a number for all that a token's places tell beside where it is: its role, cyclic places."""
-        axes = [side.places[axis].numpy() for axis in sorted(side.places) if axis not in POSITIONS]
+    def numbered(self, side: Tokens, name: int, read: frozenset[str]) -> Ints:
+        """(B|1, T): a number for all that is read of a token's places beside where it is: role, cyclic places."""
+        axes = [side.places[axis].numpy() for axis in sorted(read - POSITIONS)]
         sizes = [int(axis.max()) + 2 for axis in axes]  # -1 is a place, too
         mixed = np.ravel_multi_index(np.broadcast_arrays(*(axis + 1 for axis in axes)), sizes)
         numbers = np.full(math.prod(sizes), -1, dtype=np.int64)
@@ -133,9 +134,10 @@ class Neighbours:
         self.source = None
         if batch.source is not None:
             self.source = _slots(batch.source, rows, self.places, local, local.columns)
-        self.facts = self.memory.numbered(sequence, 0)
+        read = frozenset({"role"}).union(*(pe.axes for pe in encodings_of(model)))
+        self.facts = self.memory.numbered(sequence, 0, read)
         if batch.source is not None:
-            self.source_facts = self.memory.numbered(batch.source, 1)
+            self.source_facts = self.memory.numbered(batch.source, 1, read)
         self.changing = [
             slot
             for slot in range(self.slots.shape[1])
@@ -321,6 +323,7 @@ class Swift:
 
     def answer(self, batch: Batch) -> Tensor:
         if self.local is not None:
+            self.model.check(batch)
             return by_neighbours(self.model, batch, self.local, self.end, self.memory)[0]
         if self.model.stack.causal and batch.sequence.tokens.numel() <= FEW:
             answer, sweeps = by_sweeps(self.model, batch, self.end, SWEEPS)
@@ -330,7 +333,11 @@ class Swift:
 
 
 def _local(model: Model, batcher: Batcher) -> Local | None:
+    """How far the model sees, if that is bounded; hubs are few only where the task says so and the format shows."""
     try:
-        return locality(model, frozenset(periods(batcher.schemes)))
+        local = locality(model, frozenset(periods(batcher.schemes)))
     except NotCertifiable:
         return None
+    hub = batcher.task.hub if batcher.format.ends() == "each" else None
+    hubs = set() if hub is None else {Role.OPERAND + hub}
+    return local if local.hubs <= hubs else None

@@ -8,6 +8,7 @@ from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.models.stack import Encodings, Stack
 from tenfold.pe.base import PositionalEncoding, Span
+from tenfold.tasks.base import Role
 
 AXIS = "column"
 
@@ -35,13 +36,13 @@ def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
             f'models of the kind "{model.name}" are not certifiable; one that writes its answer from the '
             "lowest digit on may be"
         )
-    allowed = frozenset({AXIS, "role"}) | bounded
+    allowed = frozenset({AXIS, "role", "significance"}) | bounded
     own = _spans(model.stack, model.stack.encodings, "attention", allowed)
     answers = 1 + sum(span.answers for span in own)
     start = sum(span.behind for span in own)
     encoder, cross = model.reader(), model.stack.cross_encodings
     if encoder is None or cross is None:
-        return Local(start, answers, start, _hubs(own))
+        return _checked(model, Local(start, answers, start, _hubs(own)))
     reading = _spans(encoder, encoder.encodings, "the encoder's attention", allowed)
     asking = _spans(model.stack, cross, "cross-attention", allowed)
     source = sum(span.behind for span in reading)
@@ -50,7 +51,28 @@ def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
         own[1:], asking[1:], strict=True
     ):  # a token sees what others have read
         columns = max(columns + itself.behind, across.behind + source)
-    return Local(columns, answers, start, _hubs([*reading, *asking]))
+    return _checked(model, Local(columns, answers, start, _hubs([*reading, *asking])))
+
+
+def encodings_of(model: Model) -> list[PositionalEncoding]:
+    """Those of every stack and layer."""
+    held = [module for module in model.modules() if isinstance(module, Encodings)]
+    return [encodings[layer] for encodings in held for layer in range(len(encodings.each))]
+
+
+def _checked(model: Model, local: Local) -> Local:
+    """Digits may be told apart by their power only where they are few: a hub's."""
+    for pe in encodings_of(model):
+        if "significance" in pe.axes and not pe.digits_of:
+            raise NotCertifiable(
+                f'the encoding "{pe.name}" reads the axis "significance", whose places have no bound'
+            )
+        for role in sorted(pe.digits_of - local.hubs):
+            raise NotCertifiable(
+                f'the encoding "{pe.name}" tells the digits of operand {role - Role.OPERAND} apart by '
+                'their place on "significance", which has no bound; it may those of a hub'
+            )
+    return local
 
 
 def _spans(stack: Stack, encodings: Encodings, where: str, allowed: frozenset[str]) -> list[Span]:
@@ -71,7 +93,7 @@ def _hubs(spans: list[Span]) -> frozenset[int]:
 
 
 def _check_axes(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> None:
-    for axis in sorted(pe.axes - allowed - pe.bounded):
+    for axis in sorted(pe.axes - allowed):
         raise NotCertifiable(
             f'{where}: the encoding "{pe.name}" reads the axis "{axis}", whose places have no bound; '
             f'positions may enter by differences of "{AXIS}", by roles and by cyclic places alone'

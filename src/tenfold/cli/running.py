@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -172,21 +172,30 @@ def ask(
         return named.ask(question, which=checkpoint)
 
     if file is not None:
-        return print_answers(map(answer, _lines(file)), as_json=json_)
+        return print_answers(_answers(answer, file), as_json=json_)
     found = answer(words[-1])
     if json_:
         return print_json({**vars(found), "right": found.right})
     return print_answer(found)
 
 
+def _answers(answer: Callable[[str], Answer], file: Path) -> Iterator[Answer]:
+    for number, question in enumerate(_lines(file), start=1):
+        try:
+            if question:
+                yield answer(question)
+        except TenfoldError as error:
+            raise TenfoldError(f"line {number}: {error}") from None
+
+
 def _lines(file: Path) -> Iterator[str]:
-    """The questions of a file, one at a time; empty lines are none."""
+    """The lines of a file, one at a time."""
     if str(file) == "-":
-        yield from (line.strip() for line in sys.stdin if line.strip())
+        yield from (line.strip() for line in sys.stdin)
         return
     try:
         with file.open() as lines:
-            yield from (line.strip() for line in lines if line.strip())
+            yield from (line.strip() for line in lines)
     except UnicodeDecodeError:
         raise TenfoldError(f"{file} is not a text file") from None
 

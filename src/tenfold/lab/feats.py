@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.certify import NotCertifiable, Swift, by_neighbours
+from tenfold.certify import NotCertifiable, by_neighbours
 from tenfold.lab.run import Run, Which
 from tenfold.tasks.base import Digits, Examples
 
@@ -38,7 +38,7 @@ class Feat:
 def feat(run: Run, what: str, examples: Examples, *, which: Which = "best") -> Feat:
     """Answer one problem both ways."""
     batcher, model = run.built.batcher, run.model(which)
-    swift, machine = Swift(model, batcher), run.machine(which=which)
+    swift, machine = run.answerer(which), run.machine(which=which)
     if swift.local is None:
         raise NotCertifiable("the model is not local")
     batch = batcher(examples).asked(batcher.task.vocabulary.pad)

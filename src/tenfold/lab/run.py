@@ -35,6 +35,7 @@ from tenfold.certify import (
     NotCertifiable,
     Prover,
     Swift,
+    TooMany,
     extract,
 )
 from tenfold.errors import TenfoldError, unknown
@@ -85,6 +86,7 @@ class Run:
         self._built: Built | None = None
         self._models: dict[str, Model] = {}
         self._machines: dict[str, Extracted] = {}
+        self._answerers: dict[str, Swift] = {}
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"
@@ -157,9 +159,21 @@ class Run:
             raise unknown("checkpoint", which, CHECKPOINTS)
         if which not in self._models:
             model = self.built.model()
-            model.load_state_dict(self._weights(which))
+            try:
+                model.load_state_dict(self._weights(which))
+            except RuntimeError as error:
+                told = " ".join(str(error).split())
+                raise TenfoldError(
+                    f"the weights in {self.folder} do not fit its recipe: {told[:160]}"
+                ) from None
             self._models[which] = model.to(self.recipe.train.device).eval()
         return self._models[which]
+
+    def answerer(self, which: Which = "best") -> Swift:
+        """The model, answering in the fastest of its ways; it remembers what it computed."""
+        if which not in self._answerers:
+            self._answerers[which] = Swift(self.model(which), self.built.batcher)
+        return self._answerers[which]
 
     @property
     def published(self) -> bool:
@@ -190,7 +204,7 @@ class Run:
         options = self.recipe.eval
         torch.set_num_threads(self.recipe.train.threads)
         return self.built.examiner(seed).rows(
-            Swift(self.model(which), self.built.batcher),
+            self.answerer(which),
             options.lengths if lengths is None else lengths,
             options.slices if slices is None else slices,
             options.n if n is None else n,
@@ -244,7 +258,7 @@ class Run:
         weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
         write_atomically(written["weights"], save(weights))
         write_atomically(written["recipe"], self.recipe.as_yaml().encode())
-        with suppress(NotCertifiable):
+        with suppress(NotCertifiable, TooMany):
             written["certificate"] = self.keep(self.certify(which=which), folder)
         return written
 
@@ -267,9 +281,8 @@ class Run:
         return Answer(task.question(examples, 0), text, task.truth(examples, 0))
 
     def _answered(self, examples: Examples, which: Which) -> Answer:
-        built, swift = self.built, Swift(self.model(which), self.built.batcher)
-        task = built.batcher.task
-        ((answer, _),) = built.examiner().answers(swift, examples)
+        built, task = self.built, self.built.batcher.task
+        ((answer, _),) = built.examiner().answers(self.answerer(which), examples)
         text = built.batcher.format.read(answer[0].cpu().numpy(), task.vocabulary, examples)
         return Answer(task.question(examples, 0), text, task.truth(examples, 0))
 
@@ -345,8 +358,9 @@ def train(
                 rows += [{**row, "checkpoint": "best"} for row in rows]
                 continue
             hear = None if tell is None else functools.partial(_measured, tell, which)
-            swift = Swift(run.model(which), built.batcher)
-            measured = examiner.rows(swift, options.lengths, options.slices, options.n, hear)
+            measured = examiner.rows(
+                run.answerer(which), options.lengths, options.slices, options.n, hear
+            )
             rows += [{**row.as_json(), "checkpoint": which} for row in measured]
         result = {
             "run": recipe.run_name,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenfold.certify import Swift
 from tenfold.errors import TenfoldError
 from tenfold.lab.run import Answer, Run
 from tenfold.tasks.addition import settle
@@ -67,7 +66,7 @@ def _answered(run: Run, first: Digits, second: Digits, machine: bool) -> Digits:
 
 def _decoded(run: Run, examples: Examples) -> Digits:
     batcher = run.built.batcher
-    swift = Swift(run.model(), batcher)
+    swift = run.answerer()
     answer = swift.answer(batcher(examples).asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
     return answer[answer != swift.end]
 

@@ -99,8 +99,8 @@ class PositionalEncoding(Checked, nn.Module):
         return self.axes if self.shift_invariant else frozenset()
 
     @property
-    def bounded(self) -> frozenset[str]:
-        """The axes of which it reads few places, however long the input."""
+    def digits_of(self) -> frozenset[int]:
+        """Where it reads `significance`: the roles whose digits it tells apart, if nobody else's; else none."""
         return frozenset()
 
     @property

@@ -57,8 +57,9 @@ class Parted(PositionalEncoding):
         return self.axes - frozenset().union(*(part.axes - part.invariant for part in self.parts))
 
     @property
-    def bounded(self) -> frozenset[str]:
-        return self.axes - frozenset().union(*(part.axes - part.bounded for part in self.parts))
+    def digits_of(self) -> frozenset[int]:
+        reading = [part.digits_of for part in self.parts if "significance" in part.axes]
+        return frozenset().union(*reading) if all(reading) else frozenset()
 
     @property
     def differences(self) -> frozenset[str]:

@@ -50,8 +50,8 @@ class Pairwise(PositionalEncoding):
         return self.relation.invariant
 
     @property
-    def bounded(self) -> frozenset[str]:
-        return self.relation.bounded
+    def digits_of(self) -> frozenset[int]:
+        return self.relation.digits_of
 
     @property
     def ways(self) -> frozenset[str]:

@@ -70,7 +70,10 @@ class PerHead(Parted):
     def window(self, axis: str) -> Span | None:
         spans = [part.window(axis) for part in self.parts]
         bounded = [span for span in spans if span is not None]
-        return Span.join(bounded) if len(bounded) == len(spans) else None
+        same = (
+            len({span.hubs for span in bounded}) == 1
+        )  # a hub in one head tells all what it saw in another
+        return Span.join(bounded) if len(bounded) == len(spans) and same else None
 
     def steady(self) -> Steady | None:
         parts = [steady for part in self.parts if (steady := part.steady()) is not None]

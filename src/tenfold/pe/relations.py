@@ -23,9 +23,9 @@ class Relation(Checked, ABC):
     name: ClassVar[str]
     axes: frozenset[str]
     invariant: frozenset[str] = frozenset()  # the axes that it reads, but only by differences
-    bounded: frozenset[str] = (
+    digits_of: frozenset[int] = (
         frozenset()
-    )  # those of which it reads few places, however long the input
+    )  # roles whose digits alone it tells apart by significance
     classes: int  # how many, "unrelated" included
     limit: int | None = None  # the first difference that it has no class for
 
@@ -178,7 +178,7 @@ class Joint(Relative):
         self.hub, self.digits = None if hub is None else FIRST + hub, digits
         if hub is not None:
             self.axes |= {"significance"}
-            self.bounded = frozenset({"significance"})
+            self.digits_of = frozenset({FIRST + hub})
             self.classes += roles * digits
 
     @classmethod

@@ -39,8 +39,8 @@ class Scalar(PositionalEncoding):
         return self.relation.invariant
 
     @property
-    def bounded(self) -> frozenset[str]:
-        return self.relation.bounded
+    def digits_of(self) -> frozenset[int]:
+        return self.relation.digits_of
 
     def check(self, q_at: Places, k_at: Places) -> None:
         self.relation.check(q_at, k_at)

@@ -55,7 +55,7 @@ class Addition(Task):
         return Transducer.of(self.base, self.terms, self.terms, column)
 
     def parse(self, text: str) -> Examples:
-        example = self.operator.join(["12", "345", *["6"] * self.terms][: self.terms])
+        example = self.operator.join(["10", "111", *["1"] * self.terms][: self.terms])
         return self.solve(*self.operands_of(text, f"a sum of {self.terms} numbers", example))
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
