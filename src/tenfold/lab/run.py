@@ -329,8 +329,7 @@ def train(
         options = recipe.eval
         examiner, validator = built.examiner(), built.examiner(seed=VALIDATION)
         validation = options.validation or options.lengths[:4]
-        if stop is None and recipe.stop is not None:
-            stop = STOPS[recipe.stop](built)
+        proof = STOPS[recipe.stop](built) if recipe.stop is not None and stop is None else None
 
         def validate(model: Model) -> tuple[float, Metrics]:
             swift = Swift(model, built.batcher)
@@ -347,10 +346,12 @@ def train(
             fingerprint=recipe.fingerprint,
             evaluate=validate,
             evaluate_every=options.every,
-            stop=stop,
+            stop=proof or stop,
             tell=tell,
         )
         progress = train_loop(job)
+        if proof is not None and proof.found is not None:
+            run.keep(replace(proof.found, about=run._about("final")))
         began = time.monotonic()
         rows: list[dict[str, Any]] = []
         for which in CHECKPOINTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from tenfold.certify import Prover
+from tenfold.certify import Certificate, Prover
 from tenfold.errors import TenfoldError
 from tenfold.lab.build import Built
 from tenfold.models import Model
@@ -28,6 +28,7 @@ class Certified:
             )
         self.built, self.exactly = built, exactly
         self.prover: Prover | None = None
+        self.found: Certificate | None = None  # once training ended on it
 
     def __call__(self, model: Model, step: int) -> str | None:
         if self.prover is None:
@@ -37,11 +38,13 @@ class Certified:
         if step % EVERY or self.prover.refuted(model, seed=step):
             return None
         found = self.prover.certify(model, rounding=False if self.exactly else None)
-        done = found.proved and (self.exactly or found.bound is None or found.verdict == "proved")
-        return self.built.recipe.stop if done else None
+        if found.proved and (self.exactly or found.bound is None or found.verdict == "proved"):
+            self.found = found
+            return self.built.recipe.stop
+        return None
 
 
-STOPS: dict[str, Callable[[Built], Callable[[Model, int], str | None]]] = {
+STOPS: dict[str, Callable[[Built], Certified]] = {
     "certified": Certified,
     "certified-exactly": functools.partial(Certified, exactly=True),
 }
