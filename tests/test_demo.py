@@ -1,15 +1,31 @@
-"""The demo's whole path, at smoke scale."""
+"""The demo's whole path, at smoke scale: nothing is learned there, so the proof is a refutation."""
+
+import json
 
 import pytest
 
-from tenfold.demo import demo
+from tenfold.demo import RECIPES, demo
 
 
 @pytest.mark.slow
-def test_demo(tmp_path):
+def test_demo(tmp_path, capsys):
     written = demo(tmp_path / "demo", scale="smoke")
     assert written["figure"] == tmp_path / "demo" / "accuracy.png"
     page = written["page"].read_text()
-    assert "absolute" in page
-    assert "relative" in page
-    assert (tmp_path / "demo" / "relative" / "result.json").exists()
+    for name in RECIPES:
+        assert name in page
+        assert (tmp_path / "demo" / name / "result.json").exists()
+    held = json.loads((tmp_path / "demo" / "certified" / "certificate.json").read_text())
+    assert held["verdict"] == "refuted"
+    assert "<h2>Proof: certified</h2>" in page
+    assert "<b>refuted</b>" in page
+    assert held["counterexamples"][0]["question"] in page
+    assert page.count("<svg") == 2  # the curve and the machine
+    assert "99...9+1 with 500 nines" in page
+    feats = json.loads((tmp_path / "demo" / "certified" / "feats.json").read_text())
+    assert [each["digits"] for each in feats] == [2000, 500]
+    assert all(each["agrees"] and not each["right"] for each in feats)
+    said = capsys.readouterr().out
+    assert "refuted: wrong on" in said
+    assert "the task's own machine: no" in said
+    assert "WRONG" in said

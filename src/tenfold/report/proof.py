@@ -41,11 +41,15 @@ def _verdict(held: dict[str, Any]) -> str:
     bound = "not bounded" if held["bound"] is None else f"{held['bound']:.3g}"
     return (
         f"<p><b>{escape(held['verdict'])}</b>: {MEANS[held['verdict']]}.</p>"
-        f'<p class="soft">Run on all {held["contexts"]:,} contexts of {held["columns"]} columns that any '
+        f'<p class="soft">Run on all {held["contexts"]:,} contexts of {_columns(held["columns"])} that any '
         f"input can bring, {held['wrong']:,} wrong; least margin {held['margin']:.3g}, what rounding may "
         f"take from it {bound}; {held['seconds']:.1f} s. Weights <code>{held['weights'][:16]}</code>. "
         "<code>tenfold certify --check certificate.json RUN</code> finds it again.</p>"
     )
+
+
+def _columns(count: int) -> str:
+    return f"{count} column" + "s" * (count != 1)
 
 
 def _failures(cases: list[dict[str, str]]) -> str:

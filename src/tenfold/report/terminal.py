@@ -110,7 +110,7 @@ def print_answers(answers: Iterable[Answer], as_json: bool) -> None:
 
 def print_certificate(found: Certificate) -> None:
     """The verdict in words, with what it rests on."""
-    depends = f"every answer digit depends on {found.columns} columns"
+    depends = f"every answer digit depends on {found.columns} column" + "s" * (found.columns != 1)
     if found.proved:
         limit = "not bounded" if found.bound is None else f"at most {found.bound:.3g}"
         print(
