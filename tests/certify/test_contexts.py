@@ -11,7 +11,7 @@ import torch
 from tenfold.batch import Batcher
 from tenfold.certify import View, certify, reachable
 from tenfold.certify.certificate import view_of
-from tenfold.certify.contexts import TooMany
+from tenfold.certify.search import TooMany
 from tenfold.errors import TenfoldError
 from tenfold.lab.build import build
 from tenfold.models import Decoder, Shape

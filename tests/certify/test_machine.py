@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tenfold.certify import machine as module
+from tenfold.certify import folding as module
 from tenfold.certify.machine import (
     UNDEFINED,
     Moves,

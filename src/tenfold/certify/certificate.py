@@ -18,9 +18,10 @@ import torch
 from torch import Tensor
 
 from tenfold.batch import Batch, Batcher, Tokens
-from tenfold.certify.contexts import LIMIT, Contexts, View, reachable
+from tenfold.certify.contexts import Contexts, reachable
 from tenfold.certify.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.certify.rounding import Meter
+from tenfold.certify.search import LIMIT, View
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.places import periods

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tenfold.batch import Batch, Batcher, Tokens
-from tenfold.certify.contexts import Known
 from tenfold.certify.locality import AXIS, Local, NotCertifiable, encodings_of, locality
+from tenfold.certify.search import Known
 from tenfold.models.base import Model
 from tenfold.models.decoder import closed
 from tenfold.places import Places, periods

@@ -11,8 +11,9 @@ import numpy as np
 
 from tenfold.batch import Batcher
 from tenfold.certify.certificate import BATCH, Tell, asked, enumerated, view_of, written
-from tenfold.certify.contexts import LIMIT, Contexts, Known, Nodes, Space, Tree, View
+from tenfold.certify.contexts import Contexts, Tree
 from tenfold.certify.machine import Difference, Machine, Moves, difference, isomorphic, minimal
+from tenfold.certify.search import LIMIT, Known, Nodes, Space, View
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.tasks.base import Digits, Examples, Ints

@@ -21,12 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tenfold.certify.folding import UNDEFINED, fold, merged, named
 from tenfold.tasks.base import Ints
 from tenfold.tasks.transducer import END, REFUSED
-
-UNDEFINED = -3  # in both tables: no admissible input goes there
-FOLDABLE = 1_000  # classes; more are left as they are
-TRIES = 8  # orders of folding, until one meets the bound
 
 Bools = NDArray[np.bool_]
 Label = Callable[[int], str]  # writes a symbol: "5,7"
@@ -135,11 +132,11 @@ def minimal(moves: Moves, symbols: int, like: Tables | None = None) -> Machine:
     starts = of_node[moves.starts]
     number = _visits(starts, following)  # of classes, so that no other is merged or counted
     output, following, starts = _renamed(output, following, starts, number)
-    block, bound = _fold(output, following)
-    merged = _merged(output, following, block)
-    again = _visits(block[starts], merged[1])
-    tables = _renamed(*merged, block[starts], again)
-    state = _named(again[block], np.where(number < 0, UNDEFINED, number))[of_node]
+    block, bound = fold(output, following)
+    both = merged(output, following, block)
+    again = _visits(block[starts], both[1])
+    tables = _renamed(*both, block[starts], again)
+    state = named(again[block], np.where(number < 0, UNDEFINED, number))[of_node]
     machine = Machine(tables[2], tables[0], tables[1], bound, len(output), state)
     own = None if like is None else _own(moves, like, machine)
     return machine if own is None or own.states > machine.states else own
@@ -169,8 +166,8 @@ def _own(moves: Moves, like: Tables, machine: Machine) -> Machine | None:
     following = np.where(used & (output != END), following, output)
     number = _visits(starts, following)
     tables = _renamed(output, following, starts, number)
-    named = _named(number, state)
-    return Machine(tables[2], tables[0], tables[1], machine.bound, machine.classes, named)
+    of_node = named(number, state)
+    return Machine(tables[2], tables[0], tables[1], machine.bound, machine.classes, of_node)
 
 
 def _equal_nodes(moves: Moves, order: Ints, symbols: int) -> Ints:
@@ -204,7 +201,7 @@ def _equal_nodes(moves: Moves, order: Ints, symbols: int) -> Ints:
         twin = first[one[group]][node] + np.arange(len(node)) - first[node]  # (E,)
         if (degree[one[group]] != degree).any():
             continue
-        after = _named(group, following)
+        after = named(group, following)
         if all((part[twin] == part).all() for part in (symbol, output, after)):
             return group
     raise AssertionError("there is always another seed")
@@ -220,7 +217,7 @@ def _tables(of_node: Ints, moves: Moves, symbols: int) -> tuple[Ints, Ints]:
     source = of_node[moves.node]
     tables[0, source, moves.symbol] = moves.output
     after = np.where(moves.output == END, END, moves.next)
-    tables[1, source, moves.symbol] = _named(of_node, after)
+    tables[1, source, moves.symbol] = named(of_node, after)
     return tables[0], tables[1]
 
 
@@ -238,121 +235,11 @@ def _visits(starts: Ints, following: Ints) -> Ints:
     return number
 
 
-def _named(names: Ints, entries: Ints) -> Ints:
-    """New names for states; END and UNDEFINED keep theirs."""
-    return np.where(entries < 0, entries, names[np.maximum(entries, 0)])
-
-
 def _renamed(output: Ints, following: Ints, starts: Ints, number: Ints) -> tuple[Ints, Ints, Ints]:
     """Tables of the visited states alone, under their new names."""
     old = np.argsort(number)[np.count_nonzero(number < 0) :]
     after = following[old]
-    return output[old], _named(number, after), number[starts]
-
-
-def _fold(output: Ints, following: Ints) -> tuple[Ints, int]:
-    """A block (K,) for each class so that blocks can be states, and a bound on how many are needed."""
-    classes = len(output)
-    if classes > FOLDABLE:
-        return np.arange(classes), 1
-    columns = np.unique(np.concatenate([output, following]), axis=1)  # like columns count once
-    output, following = columns[:classes], columns[classes:]
-    apart = _incompatible(output, following)
-    apart_all = _clique(apart)
-    best = np.arange(classes)
-    for seed in range(TRIES):
-        block = _Folding(output, following, apart).run(apart_all, np.random.default_rng(seed))
-        if len(np.unique(block)) < len(np.unique(best)):
-            best = block
-        if len(np.unique(best)) == len(apart_all):
-            break
-    return best, len(apart_all)
-
-
-def _incompatible(output: Ints, following: Ints) -> Bools:
-    """Which classes (K, K) write differently on some word that both define."""
-    apart = np.zeros((len(output), len(output)), dtype=bool)
-    for column in output.T:
-        there = column != UNDEFINED
-        apart |= (column[:, None] != column) & there[:, None] & there
-    count = -1
-    while count < (count := int(apart.sum())):
-        for column in following.T:
-            going = np.flatnonzero(column >= 0)
-            after = column[going]
-            apart[np.ix_(going, going)] |= apart[np.ix_(after, after)]
-    return apart
-
-
-def _clique(apart: Bools) -> list[int]:
-    """Classes no two of which can be one state: greedily, from each of many, the largest set found."""
-    degree = apart.sum(1)
-    best: list[int] = []
-    for first in np.argsort(-degree, kind="stable")[:64].tolist():
-        chosen, left = [first], apart[first].copy()
-        while left.any():
-            chosen.append(int(np.argmax(np.where(left, degree, -1))))
-            left &= apart[chosen[-1]]
-        best = max(best, chosen, key=len)
-    return best
-
-
-class _Folding:
-    """Classes merged one by one; a merge takes along what follows, and is undone where two write differently."""
-
-    def __init__(self, output: Ints, following: Ints, apart: Bools) -> None:
-        self.block = np.arange(len(output))  # (K,): each class's block, named by one of its classes
-        self.output, self.next, self.apart = output, following, apart.copy()
-        self.kept = np.zeros(len(output), dtype=bool)  # (K,): blocks that stay
-
-    def run(self, apart_all: list[int], rng: np.random.Generator) -> Ints:
-        """First the classes that must be apart; then always the one with the fewest blocks to go to."""
-        self.kept[apart_all] = True
-        luck = rng.random(len(self.block))
-        while len(rest := np.setdiff1d(self.block, kept := np.flatnonzero(self.kept))):
-            there = self.output != UNDEFINED
-            options = ~self.apart[np.ix_(rest, kept)]  # (R, kept)
-            order = np.lexsort((luck[rest], -there[rest].sum(1), options.sum(1)))
-            one = int(rest[order[0]])
-            places = kept[options[order[0]]]
-            shared = (there[places] & there[one]).sum(1)  # the more of these, the surer
-            surest = places[np.argsort(-shared, kind="stable")].tolist()
-            self.kept[one] = not any(self._merge(place, one) for place in surest)
-        return self.block
-
-    def _merge(self, one: int, other: int) -> bool:
-        before = self.block, self.output, self.next, self.apart
-        self.block, self.apart = self.block.copy(), self.apart.copy()
-        self.output, self.next = self.output.copy(), self.next.copy()
-        pairs = [(one, other)]
-        while pairs:
-            a, b = (int(self.block[state]) for state in pairs.pop())
-            if a == b:
-                continue
-            if self.apart[a, b]:
-                self.block, self.output, self.next, self.apart = before
-                self.apart[one, other] = self.apart[other, one] = True  # however merging goes on
-                return False
-            if self.kept[b]:
-                a, b = b, a  # of two that are kept each is apart from the other
-            both = (self.next[a] >= 0) & (self.next[b] >= 0)
-            pairs += zip(self.next[a, both].tolist(), self.next[b, both].tolist(), strict=True)
-            self.block[self.block == b] = a
-            self.apart[a] |= self.apart[b]
-            self.apart[:, a] |= self.apart[:, b]
-            new = self.output[a] == UNDEFINED
-            self.output[a, new], self.next[a, new] = self.output[b, new], self.next[b, new]
-        return True
-
-
-def _merged(output: Ints, following: Ints, block: Ints) -> tuple[Ints, Ints]:
-    """Tables (K, S) whose rows at the blocks' names hold what any of their classes defines."""
-    at, symbol = np.nonzero(output != UNDEFINED)
-    after = following[at, symbol]
-    tables = np.full((2, *output.shape), UNDEFINED, dtype=np.int64)
-    tables[0, block[at], symbol] = output[at, symbol]
-    tables[1, block[at], symbol] = _named(block, after)
-    return tables[0], tables[1]
+    return output[old], named(number, after), number[starts]
 
 
 def isomorphic(machine: Machine, output: Ints, next: Ints, starts: Ints) -> bool:

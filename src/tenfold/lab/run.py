@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import platform
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +22,6 @@ import yaml
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
-from tenfold import __version__
 from tenfold.certify import (
     LIMIT,
     Certificate,
@@ -41,6 +35,7 @@ from tenfold.certify import (
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
+from tenfold.lab.environment import environment
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe as find
 from tenfold.lab.stopping import STOPS
@@ -421,45 +416,3 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
         return
     write_atomically(folder / "environment.json", json.dumps(made, indent=1).encode())
     write_atomically(path, recipe.as_yaml().encode())
-
-
-def environment() -> dict[str, Any]:
-    """Where and with what a run was made."""
-    return {
-        "tenfold": __version__,
-        "commit": commit(),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "platform": platform.platform(),
-        "cores": os.cpu_count(),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-    }
-
-
-def commit() -> str | None:
-    """The commit of the source tree that tenfold runs from, if it is one; `+` where files were changed."""
-    here, own = Path(__file__).resolve().parent, Path(__file__).name
-    tracked = ["git", "-C", str(here), "ls-files", "--error-unmatch", own]
-    try:
-        subprocess.run(tracked, capture_output=True, timeout=10, check=True)
-        told = subprocess.run(
-            [
-                "git",
-                "-C",
-                str(here),
-                "describe",
-                "--always",
-                "--dirty=+",
-                "--abbrev=12",
-                "--exclude=*",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return told.stdout.strip()
