@@ -1,4 +1,4 @@
-# make demo: set everything up, train two adders, draw the curve.   make test: set everything up, run the tests.
+# make demo: set everything up, train an adder until it is proved, add a million digits.   make test: set everything up, run the tests.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
@@ -26,6 +26,7 @@ bench: $(STAMP) .venv-peers/.installed
 results: $(STAMP)
 	$(BIN)/python papers/symmetry/addition.py
 	$(BIN)/python papers/certified/seeds.py
+	$(BIN)/python papers/certified/rivals.py
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
