@@ -27,7 +27,7 @@ from tenfold.tasks.base import Ints, Role
 
 CHUNK = 8192  # digits that are computed at a time
 NOBODY = -1  # in place of a token: there is none
-FEW = 4096  # tokens of a batch up to which a pass over all costs little more than a step of one
+FEW = 256  # tokens of a batch up to which a pass over all costs little more than a step of one
 SWEEPS = 8  # after which decoding goes on token by token
 
 
