@@ -38,7 +38,7 @@ def test_every_digit_comes_from_a_model(book, monkeypatch):
 
 
 def test_refused(book):
-    with pytest.raises(TenfoldError, match="multiplication and one of addition"):
+    with pytest.raises(TenfoldError, match="multiplication and one of addition of two numbers"):
         Schoolbook(shipped("addition"), shipped("multiplication"))
     with pytest.raises(TenfoldError, match="different bases"):
         Schoolbook(shipped("multiplication"), shipped("addition-base-2"))

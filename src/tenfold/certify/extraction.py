@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.batch import Batcher
-from tenfold.certify.certificate import BATCH, Tell, asked, enumerated, view_of, written
+from tenfold.certify.certificate import BATCH, Tell, asked, enumerated, logits_at, view_of
 from tenfold.certify.contexts import Contexts, Tree
 from tenfold.certify.machine import Difference, Machine, Moves, difference, isomorphic, minimal
 from tenfold.certify.search import LIMIT, Known, Nodes, Space, View
@@ -128,10 +128,11 @@ class _Closure(Space):
         tell: Tell | None,
     ) -> None:
         self.model, self.batcher, self.tell = model, batcher, tell
-        super().__init__(task, view, limit, tokens=model.stack.embedding.num_embeddings)
-        self.known = Known()  # contexts, and what the model writes there
         small = np.zeros((1, batcher.task.terms, 1), dtype=np.uint8)
-        self.room = batcher.task.solve(small, np.ones((1, batcher.task.terms), dtype=np.int64)).room
+        room = batcher.task.solve(small, np.ones((1, batcher.task.terms), dtype=np.int64)).room
+        tokens = model.stack.embedding.num_embeddings
+        super().__init__(task, view, limit, tokens=tokens, room=max(room, 0))
+        self.known = Known()  # contexts, and what the model writes there
 
     def run(self) -> Moves:
         frontier = self.begin()
@@ -188,5 +189,5 @@ class _Closure(Space):
         if place >= batch.read:
             raise TenfoldError(f"an answer has no place {place}")
         before = contexts.paths(rows)[1]
-        tokens = written(self.model.eval(), batch, place, before).argmax(-1).cpu().numpy()
+        tokens = logits_at(self.model.eval(), batch, place, before).argmax(-1).cpu().numpy()
         return np.where(tokens == self.batcher.task.vocabulary.end, END, tokens)

@@ -8,6 +8,7 @@ from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.models.stack import Encodings, Stack
 from tenfold.pe.base import PositionalEncoding, Span
+from tenfold.pe.compose import Parted
 from tenfold.tasks.base import Role
 
 AXIS = "column"
@@ -55,14 +56,23 @@ def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
 
 
 def encodings_of(model: Model) -> list[PositionalEncoding]:
-    """Those of every stack and layer."""
-    held = [module for module in model.modules() if isinstance(module, Encodings)]
-    return [encodings[layer] for encodings in held for layer in range(len(encodings.each))]
+    """Those of every stack and layer, and the parts they are made of."""
+    return [module for module in model.modules() if isinstance(module, PositionalEncoding)]
 
 
 def _checked(model: Model, local: Local) -> Local:
-    """Digits may be told apart by their power only where they are few: a hub's."""
+    """What holds of every encoding that a model has, whatever it is a part of."""
     for pe in encodings_of(model):
+        if AXIS in pe.axes and pe.limit is not None and not isinstance(pe, Parted):
+            raise NotCertifiable(
+                f'the encoding "{pe.name}" on "{AXIS}" ends at {pe.limit}: longer inputs are refused (set '
+                "clip, where it has that)"
+            )
+        if AXIS in pe.axes and "rotate" in pe.ways and local.hubs:
+            raise NotCertifiable(
+                f'the encoding "{pe.name}" turns by "{AXIS}", and hubs have no place there: what a column '
+                "sees of a hub would depend on where it is"
+            )
         if "significance" in pe.axes and not pe.digits_of:
             raise NotCertifiable(
                 f'the encoding "{pe.name}" reads the axis "significance", whose places have no bound'

@@ -19,13 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tenfold.certify.folding import UNDEFINED, fold, merged, named
 from tenfold.tasks.base import Ints
 from tenfold.tasks.transducer import END, REFUSED
 
-Bools = NDArray[np.bool_]
 Label = Callable[[int], str]  # writes a symbol: "5,7"
 Tables = tuple[Ints, Ints, Ints]  # a task's output (Q', S), next (Q', S) and starts (U,)
 

@@ -15,6 +15,7 @@ from tenfold.tasks.base import Ints
 from tenfold.tasks.transducer import REFUSED, Transducer
 
 LIMIT = 10_000_000  # contexts, unless told otherwise
+MOST = 2**29  # pairs of a situation and a column that are looked at together
 
 
 class TooMany(TenfoldError):
@@ -62,8 +63,15 @@ class Space:
     """Nodes, which columns may follow each, and what the model can tell apart."""
 
     def __init__(
-        self, transducer: Transducer, view: View, limit: int, tokens: int | None = None
+        self,
+        transducer: Transducer,
+        view: View,
+        limit: int,
+        *,
+        tokens: int | None = None,
+        room: int = 0,  # places of an answer beyond its operands, where these are told apart
     ) -> None:
+        self.room = room
         self.machine, self.view, self.limit = transducer, view, limit
         self.kept = max(view.columns, 1)  # columns back that a node remembers: the last one always
         self.ends = 1 if view.together else transducer.operands  # lengths that matter
@@ -75,7 +83,9 @@ class Space:
         keys = (
             (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
         )
-        if keys * (transducer.states + 1) * ROOM >= 2**63:  # two contexts must never share a key
+        if (
+            keys * (transducer.states + 1) * (room + 2) >= 2**63
+        ):  # two contexts must never share a key
             raise TooMany(
                 f"contexts of {view.columns + 1} columns and {view.answers} answers are too many to "
                 "number; take fewer layers or a narrower window"
@@ -90,6 +100,8 @@ class Space:
     def begin(self) -> Nodes:
         """One node for each value of the hub and each set of lengths modulo the period."""
         machine, view = self.machine, self.view
+        if len(machine.starts) * view.period**self.ends > self.limit:
+            raise self.too_many()
         lengths = np.arange(view.period**self.ends)
         state = np.repeat(machine.starts, len(lengths))
         n, zero = len(state), np.zeros(len(state), dtype=np.int64)
@@ -105,6 +117,8 @@ class Space:
 
     def ahead(self, nodes: Nodes) -> tuple[Ints, Ints]:
         """Every node with every column that may follow it: (E,), (E,)."""
+        if len(nodes) * self.machine.symbols > MOST:
+            raise self.too_many()
         last = nodes.columns[:, -1]
         may = self.follows[np.minimum(nodes.far, 2), last]  # (F, S)
         at, column = np.nonzero(may)
@@ -128,12 +142,12 @@ class Space:
             state=self.machine.next[nodes.state, column],
             lengths=nodes.lengths,
             turn=(nodes.turn + 1) % self.view.period,
-            blanks=np.where(self.blank[column].all(1), np.minimum(nodes.blanks + 1, ROOM - 1), 0),
+            blanks=np.where(self.blank[column].all(1), np.minimum(nodes.blanks + 1, self.room), 0),
         )
 
     def node_key(self, nodes: Nodes) -> Ints:
         seen = self._key(nodes, nodes.columns, nodes.far)
-        return (seen * self.machine.states + nodes.state) * ROOM + nodes.blanks
+        return (seen * self.machine.states + nodes.state) * (self.room + 1) + nodes.blanks
 
     def context_key(self, nodes: Nodes, column: Ints) -> Ints:
         """What the model sees; of the state, it sees the hub."""
@@ -160,11 +174,6 @@ class Space:
         )
 
 
-ROOM = (
-    8  # more columns than any answer has beyond its operands, as far as a model is followed there
-)
-
-
 class Known:
     """A growing map from keys to numbers, both 64-bit."""
 
@@ -173,9 +182,6 @@ class Known:
 
     def __len__(self) -> int:
         return len(self.keys)
-
-    def __contains__(self, key: int) -> bool:
-        return bool(self.has(np.array([key]))[0])
 
     def has(self, keys: Ints) -> NDArray[np.bool_]:
         if not len(self.keys):

@@ -108,7 +108,8 @@ def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = 
         return print_json({"recipe": recipe, "progress": state, "result": result})
     print(opened.recipe.as_yaml())
     steps = f"{state['step']} of {opened.recipe.train.steps} steps"
-    print(f"{'finished' if opened.finished else 'not finished'}: {steps}")
+    known = "finished" if opened.finished else "not finished"
+    print("published: its weights alone" if opened.published else f"{known}: {steps}")
     if opened.finished:
         print_result(opened)
     return None

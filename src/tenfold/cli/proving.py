@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,9 @@ def certify(
         Path | None, Parameter(help="A certificate: is it right about this run, found again?")
     ] = None,
     limit: Limit = None,
+    rounding: Annotated[
+        bool | None, Parameter(help="Bound rounding; by default up to a million contexts.")
+    ] = None,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -34,7 +38,7 @@ def certify(
 
     `tenfold certify --check certificate.json runs/my-run`
     """
-    from tenfold.certify import NotCertifiable
+    from tenfold.certify import NotCertifiable, TooMany
     from tenfold.lab.run import read_certificate
     from tenfold.report.progress import Watch
     from tenfold.report.terminal import print_certificate
@@ -51,7 +55,7 @@ def certify(
             found = opened.certify(
                 which=checkpoint, prover=prover, tell=watch.counting("certifying")
             )
-        except NotCertifiable as reason:
+        except (NotCertifiable, TooMany) as reason:
             if json_:
                 print_json({"proved": False, "verdict": "not certifiable", "reason": str(reason)})
             raise
@@ -116,7 +120,10 @@ def export(
 
     `tenfold export runs/my-run --out my-model`
     """
-    print_written(open_run(run).export(out, which=checkpoint), json_)
+    written = open_run(run).export(out, which=checkpoint)
+    if "certificate" not in written:
+        print("without a certificate: the model is not certifiable", file=sys.stderr)
+    print_written(written, json_)
 
 
 def _limit(given: int | None) -> int:

@@ -208,7 +208,7 @@ def demo(
     fresh: Annotated[bool, Parameter(negative=(), help="Train again.")] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """Train two 5-digit adders, absolute and relative positions, and draw how far each stays right.
+    """Train a 5-digit adder until it is proved right at every length, add a million digits, compare rivals.
 
     `tenfold demo --out demo`
     """

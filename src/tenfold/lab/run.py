@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,6 +49,7 @@ Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
 WEIGHTS, CERTIFICATE, FEATS = "weights.safetensors", "certificate.json", "feats.json"
 MADE = ("tenfold", "commit", "date", "torch")  # what a certificate says of where it was made
+CERTIFIED = {field.name for field in fields(Certificate)}  # what a certificate says
 VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
 Tell = Callable[[Metrics], None]
 
@@ -212,12 +213,14 @@ class Run:
         which: Which = "best",
         limit: int = LIMIT,
         prover: Prover | None = None,
+        rounding: bool | None = None,
         tell: Callable[[int, int], None] | None = None,
     ) -> Certificate:
         """Prove the model right at every length, or find the shortest inputs on which it is not."""
         torch.set_num_threads(self.recipe.train.threads)
         prover = prover or self.prover(which=which, limit=limit)
-        return replace(prover.certify(self.model(which), tell), about=self._about(which))
+        found = prover.certify(self.model(which), tell, rounding)
+        return replace(found, about=self._about(which))
 
     def prover(self, *, which: Which = "best", limit: int = LIMIT) -> Prover:
         """What is to be shown of the model: all its contexts."""
@@ -294,7 +297,11 @@ def read_certificate(path: Path) -> dict[str, Any]:
         held = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
-    if not isinstance(held, dict) or not isinstance(held.get("about"), dict):
+    if (
+        not isinstance(held, dict)
+        or not set(held) >= CERTIFIED
+        or not isinstance(held["about"], dict)
+    ):
         raise TenfoldError(f"{path} is not a certificate")
     return held
 
@@ -345,8 +352,11 @@ def train(
             tell=tell,
         )
         progress = train_loop(job)
-        if proof is not None and proof.found is not None:
-            run.keep(replace(proof.found, about=run._about("final")))
+        if proof is not None and progress.reason == recipe.stop:
+            found = proof.found or run.certify(
+                which="final"
+            )  # another process found it, and was killed
+            run.keep(replace(found, about=run._about("final")))
         began = time.monotonic()
         rows: list[dict[str, Any]] = []
         for which in CHECKPOINTS:
@@ -403,7 +413,8 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
     """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
     path = folder / "recipe.yaml"
     if fresh:
-        for name in ("result.json", "metrics.jsonl", "recipe.yaml", "environment.json"):
+        ours = ("result.json", "metrics.jsonl", "recipe.yaml", "environment.json")
+        for name in (*ours, CERTIFICATE, FEATS, *(path.name for path in folder.glob("machine.*"))):
             (folder / name).unlink(missing_ok=True)
         shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     elif path.exists():

@@ -13,7 +13,7 @@ import numpy as np
 
 from tenfold.errors import TenfoldError
 from tenfold.lab.run import Answer, Run
-from tenfold.tasks.addition import settle
+from tenfold.tasks.addition import Addition, settle
 from tenfold.tasks.base import Digits, Examples, significant
 from tenfold.tasks.multiplication import Multiplication
 
@@ -24,11 +24,14 @@ class Schoolbook:
     def __init__(self, multiplier: Run, adder: Run) -> None:
         self.multiplier, self.adder = multiplier, adder
         self.task = multiplier.built.batcher.task
-        if not isinstance(self.task, Multiplication) or adder.built.batcher.task.name != "addition":
+        sums = adder.built.batcher.task
+        if not (
+            isinstance(self.task, Multiplication) and isinstance(sums, Addition) and sums.terms == 2
+        ):
             raise TenfoldError(
-                "a run of multiplication and one of addition are needed, in this order"
+                "a run of multiplication and one of addition of two numbers are needed, in this order"
             )
-        if self.task.base != adder.built.batcher.task.base:
+        if self.task.base != sums.base:
             raise TenfoldError("the two runs count in different bases")
 
     def ask(self, question: str, *, machine: bool = False) -> Answer:

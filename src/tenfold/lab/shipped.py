@@ -29,6 +29,7 @@ def answer(question: str, *, machine: bool = False) -> Answer:
     that says what is wrong with a question (7-12 is negative) knows what it is, and is heard.
     """
     told: list[TenfoldError] = []
+    alone: list[str] = []
     for name in names():
         run = Run.open(SHELF / name)
         task = run.built.batcher.task
@@ -38,7 +39,14 @@ def answer(question: str, *, machine: bool = False) -> Answer:
             if task.terms > 1 and task.operator in question:
                 told.append(error)
             continue
-        return run.look_up(question) if machine else run.ask(question)
+        if task.terms > 1:
+            return run.look_up(question) if machine else run.ask(question)
+        alone.append(name)
+    if alone:
+        raise TenfoldError(
+            f"a number alone can be asked of {' and '.join(alone)}; name one: tenfold ask {alone[0]} "
+            f"{shortened(question)}"
+        )
     multiplier, adder = shipped("multiplication"), shipped("addition")
     if multiplier and adder and multiplier.built.batcher.task.operator in question:
         return Schoolbook(multiplier, adder).ask(question, machine=machine)

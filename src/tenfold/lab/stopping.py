@@ -37,8 +37,8 @@ class Certified:
             )  # not certifiable: told after the first step
         if step % EVERY or self.prover.refuted(model, seed=step):
             return None
-        found = self.prover.certify(model, rounding=False if self.exactly else None)
-        if found.proved and (self.exactly or found.bound is None or found.verdict == "proved"):
+        found = self.prover.certify(model, rounding=not self.exactly)
+        if found.proved if self.exactly else found.in_float32:
             self.found = found
             return self.built.recipe.stop
         return None

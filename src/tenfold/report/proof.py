@@ -7,22 +7,27 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tenfold.lab.run import CERTIFICATE, FEATS, Run
+from tenfold.certify.certificate import weights_hash
+from tenfold.errors import TenfoldError
+from tenfold.lab.run import CERTIFICATE, FEATS, Run, Which, read_certificate
 
 MEANS = {
     "proved": "right at every length, also in float32: no rounding can take as much as the margin",
     "proved in exact arithmetic": "right at every length, but for rounding, which the margin may not exceed",
+    "undecided": "no input was seen to fail, but some margin is none",
     "refuted": "wrong; the shortest inputs on which it fails are below",
 }
 
 
 def proof(run: Run) -> str:
-    """HTML; nothing where the run's folder holds no certificate."""
-    held, machine, feats = (
-        _read(run.folder / name) for name in (CERTIFICATE, "machine.json", FEATS)
-    )
-    if not held:
+    """HTML; nothing where the run's folder holds no certificate, or one of other weights."""
+    if not (run.folder / CERTIFICATE).exists():
         return ""
+    held = read_certificate(run.folder / CERTIFICATE)
+    which: Which = "final" if held["about"].get("checkpoint") == "final" else "best"
+    if held["weights"] != weights_hash(run.model(which)):
+        return ""
+    machine, feats = (_read(run.folder / name) for name in ("machine.json", FEATS))
     parts = [f"<h2>Proof: {escape(run.recipe.name)}</h2>", _verdict(held)]
     if held["counterexamples"]:
         parts.append(_failures(held["counterexamples"]))
@@ -34,18 +39,25 @@ def proof(run: Run) -> str:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(path.read_bytes()) if path.exists() else None
+    try:
+        return json.loads(path.read_bytes()) if path.exists() else None
+    except ValueError as error:
+        raise TenfoldError(f"{path} is damaged: {error}") from None
 
 
 def _verdict(held: dict[str, Any]) -> str:
-    bound = "not bounded" if held["bound"] is None else f"{held['bound']:.3g}"
+    bound = "not bounded" if held["bound"] is None else _number(held["bound"])
     return (
         f"<p><b>{escape(held['verdict'])}</b>: {MEANS[held['verdict']]}.</p>"
         f'<p class="soft">Run on all {held["contexts"]:,} contexts of {_columns(held["columns"])} that any '
-        f"input can bring, {held['wrong']:,} wrong; least margin {held['margin']:.3g}, what rounding may "
+        f"input can bring, {held['wrong']:,} wrong; least margin {_number(held['margin'])}, what rounding may "
         f"take from it {bound}; {held['seconds']:.1f} s. Weights <code>{held['weights'][:16]}</code>. "
         "<code>tenfold certify --check certificate.json RUN</code> finds it again.</p>"
     )
+
+
+def _number(value: float | None) -> str:
+    return "not a number" if value is None else f"{value:.3g}"
 
 
 def _columns(count: int) -> str:
