@@ -147,6 +147,16 @@ def test_a_tie_is_not_a_proof(adder):
     assert (found.verdict, found.margin) == ("refuted", 0.0)
 
 
+def test_a_refutation_shows_inputs_that_fail(adder):
+    """The right digit and another tie: the largest logit is the right one here, but nothing leads."""
+    model = copy.deepcopy(adder.model("final"))
+    with torch.no_grad():
+        model.head.weight[2], model.head.bias[2] = model.head.weight[1], model.head.bias[1]
+    found = certify(model, adder.built.batcher)  # of equals, argmax takes the first: 1, and not the pad
+    assert (found.verdict, found.proved, found.counterexamples) == ("undecided", False, [])
+    assert found.wrong > 0
+
+
 def test_the_verdict_says_whether_rounding_could_matter(adder):
     """The same answers with logits so close that float32 may swap them are proved in exact arithmetic alone."""
     model, batcher = copy.deepcopy(adder.model("final")), adder.built.batcher
@@ -381,7 +391,7 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
             'no window on "column" in every head',
         ),
         ({"pe": [WINDOW, {"name": "cope", "axis": "column"}]}, "counts over keys, also those"),
-        ({"pe": [{**WINDOW, "behind": 0}, JOINT]}, r"1 columns do not decide: .* needs \d"),
+        ({"pe": [{**WINDOW, "behind": 0}, JOINT]}, r"1 column.s. do not decide: .* needs \d"),
         ({"format": {"name": "reversed", "width": 5}}, "without a width"),
         ({"format": {"name": "interleaved", "width": 5}}, "without a width"),
         ({"schemes": ["shifted"]}, "only cyclic ones"),
@@ -402,6 +412,14 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
         (
             {"pe": [HUB, JOINT], "task": PRODUCT, "format": "interleaved"},
             "every column needs operand 0",
+        ),
+        (
+            {"pe": [HUB, JOINT, {"name": "rotary", "axis": "column"}], "task": PRODUCT},
+            '"rotary" turns by "column", and hubs have no place there',
+        ),
+        (
+            {"pe": [WINDOW, {"name": "pairwise", "relation": {"name": "joint", "reach": 150}}, ROLE]},
+            '"pairwise" on "column" ends at 151: longer inputs are refused',
         ),
         (
             {
@@ -484,7 +502,7 @@ def test_what_is_told_apart_is_shown(small):
     """The two histories of a conflict are told with the operand that decides what they need."""
     narrow = {"name": "compose", "parts": [{**HUB, "behind": 0}, JOINT, ROLE]}
     built = build(small(task=PRODUCT, pe=narrow))
-    with pytest.raises(NotCertifiable, match=r"1 columns do not decide") as raised:
+    with pytest.raises(NotCertifiable, match=r"1 column.s. do not decide") as raised:
         certify(built.model(), built.batcher)
     assert "*" in str(raised.value)  # 2*12 needs ..., 2*22 needs ...
 

@@ -62,8 +62,8 @@ def encodings_of(model: Model) -> list[PositionalEncoding]:
 
 def _checked(model: Model, local: Local) -> Local:
     """What holds of every encoding that a model has, whatever it is a part of."""
-    for pe in encodings_of(model):
-        if AXIS in pe.axes and pe.limit is not None and not isinstance(pe, Parted):
+    for pe in (pe for pe in encodings_of(model) if not isinstance(pe, Parted)):
+        if AXIS in pe.axes and pe.limit is not None:
             raise NotCertifiable(
                 f'the encoding "{pe.name}" on "{AXIS}" ends at {pe.limit}: longer inputs are refused (set '
                 "clip, where it has that)"
