@@ -108,7 +108,7 @@ def table(name: str, rows: list[dict]) -> str:
     text += (
         f". {rows[0]['parameters']:,} parameters, {rows[0]['contexts']:,} contexts of {rows[0]['columns']} columns. "
         f"Training ends at the first multiple of 25 steps at which the proof succeeds; its seconds include the "
-        f"attempts. `python papers/certified/seeds.py {name}` makes it again.\n\n"
+        f"attempts before that one, which takes about as long as certifying. `python papers/certified/seeds.py {name}` makes it again.\n\n"
     )
     columns = [
         "seed", "verdict", "steps", "samples", "seconds", "margin", "bound", "wrong", "states", "own",
