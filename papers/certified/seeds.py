@@ -135,7 +135,7 @@ def summary() -> str:
     text = (
         "# Models proved right at every length\n\nTrained on up to 5 digits until proved; every seed is counted. "
         "Proved: also in float32, the least margin exceeds what rounding can take from it. Steps, samples and seconds "
-        "to proof are medians (least-most) of the seeds that were proved.\n\n"
+        "to proof are medians (least-most) of the seeds that were proved, with other load on the machine.\n\n"
         "| task | proved | in exact arithmetic only | refuted | steps | samples | seconds | contexts | parameters |\n"
         + "|---" * 9 + "|\n"
     )  # fmt: skip
