@@ -152,7 +152,9 @@ def test_a_refutation_shows_inputs_that_fail(adder):
     model = copy.deepcopy(adder.model("final"))
     with torch.no_grad():
         model.head.weight[2], model.head.bias[2] = model.head.weight[1], model.head.bias[1]
-    found = certify(model, adder.built.batcher)  # of equals, argmax takes the first: 1, and not the pad
+    found = certify(
+        model, adder.built.batcher
+    )  # of equals, argmax takes the first: 1, and not the pad
     assert (found.verdict, found.proved, found.counterexamples) == ("undecided", False, [])
     assert found.wrong > 0
 

@@ -363,3 +363,61 @@ def test_trains_on_addition(model_name, encoding, tmp_path):
     assert run.finished
     assert still == []
     assert {row["length"] for row in run.result()["rows"]} == {2, 20}
+
+
+@only_for("decoder")
+def test_what_is_declared_steady_is(model, batch):
+    """What it says it adds is the most, and the same bits wherever the input stands on an axis read by differences."""
+    at = batch.sequence.places
+    generator = torch.Generator().manual_seed(0)
+    for pe in (module for module in model.modules() if isinstance(module, PositionalEncoding)):
+        steady = pe.steady()
+        if steady is None:
+            continue
+        heads, size = model.stack.blocks[0].attention.heads, model.stack.blocks[0].attention.size
+        q = torch.randn(len(batch), heads, len(at), size, generator=generator, dtype=torch.float64)
+        x = torch.randn(len(batch), len(at), heads * size, generator=generator, dtype=torch.float64)
+        weights = torch.rand(len(batch), heads, len(at), len(at), generator=generator).double()
+        weights = weights / weights.sum(-1, keepdim=True)
+        slack = 1 + 1e-9
+        assert (pe.embed(x, at) - x).norm(dim=-1).max() <= steady.embed * slack + 1e-12
+        added = {
+            "scores": lambda at, pe=pe, q=q: pe.scores(q, q, at, at),
+            "bias": lambda at, pe=pe: pe.bias(at, at),
+            "values": lambda at, pe=pe, w=weights: pe.values(w, at, at),
+        }
+        most = {
+            "scores": steady.scores * q.norm(dim=-1).max(),
+            "bias": steady.bias,
+            "values": steady.values,
+        }
+        for way, given in added.items():
+            found = given(at)
+            if found is None:
+                continue
+            length = found.norm(dim=-1) if way == "values" else found.abs()
+            assert length.max() <= most[way] * slack + 1e-12
+            for axis in sorted(pe.invariant & set(at)):
+                further = at.add(**{axis: torch.where(at[axis] >= 0, at[axis] + 7, -1)})
+                assert torch.equal(given(further), found)
+
+
+@only_for("decoder")
+def test_digits_are_told_apart_of_the_declared_roles_alone(model, batch):
+    """Where `digits_of` names roles, another power of any other token changes nothing."""
+    at = batch.sequence.places
+    for pe in (module for module in model.modules() if isinstance(module, PositionalEncoding)):
+        if not pe.digits_of:
+            continue
+        assert "significance" in pe.axes
+        ours = torch.isin(at["role"], torch.tensor(sorted(pe.digits_of)))
+        others = torch.where(ours, at["significance"], at["significance"] + 1)
+        theirs = torch.where(ours, at["significance"] + 1, at["significance"])
+        q = torch.ones(len(batch), 2, len(at), 8, dtype=torch.float64)
+
+        def added(at, pe=pe, q=q):
+            told = [pe.scores(q, q, at, at), pe.bias(at, at)]
+            return torch.cat([part.flatten() for part in told if part is not None])
+
+        assert torch.equal(added(at.add(significance=others)), added(at))
+        assert not torch.equal(added(at.add(significance=theirs)), added(at))
