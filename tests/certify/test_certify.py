@@ -421,7 +421,7 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
         ),
         (
             {"pe": [WINDOW, {"name": "pairwise", "relation": {"name": "joint", "reach": 150}}, ROLE]},
-            '"pairwise" on "column" ends at 151: longer inputs are refused',
+            "inputs of 153 digits are refused: relative positions reach 150",
         ),
         (
             {

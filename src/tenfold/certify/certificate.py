@@ -20,12 +20,13 @@ from torch import Tensor
 
 from tenfold.batch import Batch, Batcher, Tokens
 from tenfold.certify.contexts import Contexts, reachable
-from tenfold.certify.locality import Local, NotCertifiable, locality
+from tenfold.certify.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.certify.rounding import Meter
 from tenfold.certify.search import LIMIT, View
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.places import periods
+from tenfold.tasks import samplers
 from tenfold.tasks.base import DIGITS, Ints, Role
 from tenfold.tasks.transducer import END, Transducer
 
@@ -34,6 +35,7 @@ METERING = 4  # times as long as without it
 METERED = 1_000_000  # contexts up to which rounding is bounded, unless told otherwise
 SAMPLES = (1024, 16_384, 65_536)  # contexts that are tried before all are, where there are more
 SUSPECTS = 2048
+LONG = 100_000  # digits up to which it is tried whether an encoding still takes them
 SHOWN = 10  # counterexamples
 EXACT = 1e-6  # a lead in float64 that its own rounding, 2^-29 of float32's, does not explain
 SLACK = 1e-3  # by which a margin found on another machine may differ
@@ -250,9 +252,22 @@ def view_of(model: Model, batcher: Batcher) -> tuple[View, Local]:
         )
     if len(cyclic) < len(batcher.schemes):
         raise NotCertifiable("of the schemes only cyclic ones have a bounded number of places")
+    _check_limits(model, batcher)
     period = math.lcm(*cyclic.values())
     view = View(local.columns, local.answers, local.start, period, ends == "together")
     return view, local
+
+
+def _check_limits(model: Model, batcher: Batcher) -> None:
+    """A model that refuses what is long is not right there."""
+    length = 2 + max((pe.limit for pe in encodings_of(model) if pe.limit is not None), default=0)
+    if length > LONG:
+        raise NotCertifiable(f"an encoding ends at {length - 2}: longer inputs are refused")
+    long = batcher.task.sample(1, length, np.random.default_rng(0), samplers.exact)
+    try:
+        model.check(batcher(long))
+    except TenfoldError as reason:
+        raise NotCertifiable(f"inputs of {length} digits are refused: {reason}") from None
 
 
 def enumerated(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:

@@ -63,11 +63,6 @@ def encodings_of(model: Model) -> list[PositionalEncoding]:
 def _checked(model: Model, local: Local) -> Local:
     """What holds of every encoding that a model has, whatever it is a part of."""
     for pe in (pe for pe in encodings_of(model) if not isinstance(pe, Parted)):
-        if AXIS in pe.axes and pe.limit is not None:
-            raise NotCertifiable(
-                f'the encoding "{pe.name}" on "{AXIS}" ends at {pe.limit}: longer inputs are refused (set '
-                "clip, where it has that)"
-            )
         if AXIS in pe.axes and "rotate" in pe.ways and local.hubs:
             raise NotCertifiable(
                 f'the encoding "{pe.name}" turns by "{AXIS}", and hubs have no place there: what a column '

@@ -180,6 +180,7 @@ class Joint(Relative):
             self.axes |= {"significance"}
             self.digits_of = frozenset({FIRST + hub})
             self.classes += roles * digits
+            self.limit = digits if self.limit is None else min(self.limit, digits)
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
@@ -209,8 +210,8 @@ class Joint(Relative):
             held = int(torch.where(k_at["role"] == self.hub, k_at["significance"], -1).max())
             if held >= self.digits:
                 raise TenfoldError(
-                    f"joint positions of {self.digits} digits of a hub, it has {held + 1}; raise their "
-                    "digits"
+                    f"joint positions of {self.digits} digits of a hub, the input reaches {held + 1}; "
+                    "raise their digits"
                 )
 
 
