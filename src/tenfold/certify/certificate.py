@@ -201,8 +201,12 @@ class Prover:
     def _failing(self, model: Model, wrong: Ints) -> list[dict[str, str]]:
         """The shortest inputs of these contexts that fail indeed, each answered whole."""
         shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][: 10 * SHOWN]
+        training = model.training
+        model.eval()
         asked = (self._asked(model, int(row)) for row in shortest)
-        return list(itertools.islice((c for c in asked if c["answer"] != c["truth"]), SHOWN))
+        found = list(itertools.islice((c for c in asked if c["answer"] != c["truth"]), SHOWN))
+        model.train(training)
+        return found
 
     def _asked(self, model: Model, row: int) -> dict[str, str]:
         """The problem of a context, answered by the model from the start."""
