@@ -9,6 +9,7 @@ Writes results/certified/NAME.md and, from what is there, results/certified/READ
 import json
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def certificate(run: Run) -> Certificate:
     if not path.exists():
         run.keep(run.certify(which="final", limit=LIMIT))
     held = read_certificate(path)
-    found = Certificate(**{field: held[field] for field in held if field != "proved"})
+    found = Certificate(**{field.name: held[field.name] for field in fields(Certificate)})
     if found.weights != weights_hash(run.model("final")):
         raise TenfoldError(f"{path} is about other weights")
     return found
