@@ -517,3 +517,11 @@ def test_ask_without_a_run(tenfold):
 def test_ask_without_a_question(tenfold, proved):
     refused(tenfold("ask"), "a question, or a run and a question")
     refused(tenfold("ask", proved, "1+1", "1+1"), "3 words")
+
+
+def test_rounding_is_bounded_or_not_as_asked(tenfold):
+    for flag, bounded in (("--rounding", True), ("--no-rounding", False)):
+        _, out, _ = tenfold("certify", "parity", "--json", flag)
+        found = json.loads(out)
+        assert (found["bound"] is not None) is bounded
+        assert found["in_float32"] is bounded

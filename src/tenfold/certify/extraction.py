@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.batch import Batcher
-from tenfold.certify.certificate import BATCH, Tell, asked, enumerated, logits_at, view_of
+from tenfold.certify.certificate import BATCH, Tell, asked, enumerated, logits_at
 from tenfold.certify.contexts import Contexts, Tree
 from tenfold.certify.machine import Difference, Machine, Moves, difference, isomorphic, minimal
 from tenfold.certify.search import LIMIT, Known, Nodes, Space, View
@@ -98,8 +98,8 @@ def extract(
     model: Model, batcher: Batcher, *, limit: int = LIMIT, tell: Tell | None = None
 ) -> Extracted:
     """Raises NotCertifiable where the model is not local, or its contexts do not decide."""
-    task = enumerated(model, batcher, limit).transducer
-    view, _ = view_of(model, batcher)
+    contexts = enumerated(model, batcher, limit)
+    task, view = contexts.transducer, contexts.view
     search = _Closure(task, view, limit, model, batcher, tell)
     moves = search.run()
     starts = np.repeat(task.starts, view.period**search.ends)

@@ -52,9 +52,8 @@ def certify(
             watch.say(
                 f"{len(prover.contexts):,} contexts, about {prover.seconds(opened.model(checkpoint)):.0f} s"
             )
-            found = opened.certify(
-                which=checkpoint, prover=prover, tell=watch.counting("certifying")
-            )
+            tell = watch.counting("certifying")
+            found = opened.certify(which=checkpoint, prover=prover, rounding=rounding, tell=tell)
         except (NotCertifiable, TooMany) as reason:
             if json_:
                 print_json({"proved": False, "verdict": "not certifiable", "reason": str(reason)})

@@ -40,7 +40,7 @@ from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe as find
 from tenfold.lab.stopping import STOPS
 from tenfold.models import Model
-from tenfold.tasks.base import Examples
+from tenfold.tasks.base import Examples, Ints
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, write_atomically
 from tenfold.training.loop import Job, Metrics
 from tenfold.training.loop import train as train_loop
@@ -268,21 +268,19 @@ class Run:
 
     def ask(self, question: str, *, which: Which = "best") -> Answer:
         """The model's answer to a question as a person writes it, such as "12+345"."""
-        return self._answered(self.built.batcher.task.parse(question), which)
+        examples = self.built.batcher.task.parse(question)
+        ((answer, _),) = self.built.examiner().answers(self.answerer(which), examples)
+        return self._read(examples, answer[0].cpu().numpy())
 
     def look_up(self, question: str, *, which: Which = "best") -> Answer:
         """The same answer, by the machine that the model is."""
-        task = self.built.batcher.task
-        examples = task.parse(question)
-        tokens = self.machine(which=which).answer(examples)
-        text = self.built.batcher.format.read(tokens, task.vocabulary, examples)
-        return Answer(task.question(examples, 0), text, task.truth(examples, 0))
+        examples = self.built.batcher.task.parse(question)
+        return self._read(examples, self.machine(which=which).answer(examples))
 
-    def _answered(self, examples: Examples, which: Which) -> Answer:
-        built, task = self.built, self.built.batcher.task
-        ((answer, _),) = built.examiner().answers(self.answerer(which), examples)
-        text = built.batcher.format.read(answer[0].cpu().numpy(), task.vocabulary, examples)
-        return Answer(task.question(examples, 0), text, task.truth(examples, 0))
+    def _read(self, examples: Examples, tokens: Ints) -> Answer:
+        batcher = self.built.batcher
+        text = batcher.format.read(tokens, batcher.task.vocabulary, examples)
+        return Answer(batcher.task.question(examples, 0), text, batcher.task.truth(examples, 0))
 
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
         """Worked examples: random problems of a length with the model's answers."""
