@@ -22,7 +22,7 @@ _ENCODINGS = (
 _WHERE = {
     "Recipe": "tenfold.lab.recipe",
     "Run": "tenfold.lab.run",
-    "train": "tenfold.lab.run",
+    "train": "tenfold.lab.train",
     "recipe": "tenfold.lab.recipes",
     "TenfoldError": "tenfold.errors",
     "Places": "tenfold.places",

@@ -6,8 +6,8 @@ import pytest
 from tenfold.certify import NotCertifiable
 from tenfold.lab.feats import feat, integer
 from tenfold.lab.recipe import Recipe
-from tenfold.lab.run import train
 from tenfold.lab.shipped import shipped
+from tenfold.lab.train import train
 
 
 @pytest.mark.parametrize("base", [2, 10, 16])

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from tenfold.errors import TenfoldError
-from tenfold.lab.run import Answer, Run, train
+from tenfold.lab.run import Answer, Run
+from tenfold.lab.train import train
 
 
 class Crash(Exception):

@@ -10,8 +10,8 @@ import pytest
 
 from tenfold.errors import TenfoldError
 from tenfold.lab.recipes import recipe
-from tenfold.lab.run import train
 from tenfold.lab.together import train_together
+from tenfold.lab.train import train
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ import pytest
 
 from tenfold.errors import TenfoldError
 from tenfold.lab.recipes import recipe
-from tenfold.lab.run import Answer, Run, train
+from tenfold.lab.run import Answer, Run
+from tenfold.lab.train import train
 from tenfold.report import collect, write_report
 from tenfold.report.page import marked
 

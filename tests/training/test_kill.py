@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tenfold.lab.run import train
+from tenfold.lab.train import train
 
 KILLS, STEPS = 20, 40
 

@@ -49,7 +49,7 @@ def train(
     from tenfold.lab.build import build
     from tenfold.lab.recipes import overrides as nested
     from tenfold.lab.recipes import recipe as find
-    from tenfold.lab.run import train as run_training
+    from tenfold.lab.train import train as run_training
     from tenfold.report.progress import Watch
     from tenfold.report.terminal import print_cost, print_result
 

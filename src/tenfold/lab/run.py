@@ -5,17 +5,13 @@ recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  
 
 from __future__ import annotations
 
-import functools
 import json
-import shutil
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import filelock
 import numpy as np
 import torch
 import yaml
@@ -37,21 +33,16 @@ from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
 from tenfold.lab.environment import environment
 from tenfold.lab.recipe import Recipe
-from tenfold.lab.recipes import recipe as find
-from tenfold.lab.stopping import STOPS
 from tenfold.models import Model
 from tenfold.tasks.base import Examples, Ints
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, write_atomically
-from tenfold.training.loop import Job, Metrics
-from tenfold.training.loop import train as train_loop
+from tenfold.training.loop import Metrics
 
 Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
 WEIGHTS, CERTIFICATE, FEATS = "weights.safetensors", "certificate.json", "feats.json"
 MADE = ("tenfold", "commit", "date", "torch")  # what a certificate says of where it was made
 CERTIFIED = {field.name for field in fields(Certificate)}  # what a certificate says
-VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
-Tell = Callable[[Metrics], None]
 
 
 @dataclass(frozen=True)
@@ -220,13 +211,14 @@ class Run:
         torch.set_num_threads(self.recipe.train.threads)
         prover = prover or self.prover(which=which, limit=limit)
         found = prover.certify(self.model(which), tell, rounding)
-        return replace(found, about=self._about(which))
+        return replace(found, about=self.about(which))
 
     def prover(self, *, which: Which = "best", limit: int = LIMIT) -> Prover:
         """What is to be shown of the model: all its contexts."""
         return Prover(self.model(which), self.built.batcher, limit)
 
-    def _about(self, which: Which) -> dict[str, Any]:
+    def about(self, which: Which) -> dict[str, Any]:
+        """What a certificate says of the model that it is about."""
         recipe = self.recipe.as_json()
         known = {key: recipe[key] for key in ("task", "format", "schemes", "pe", "model")}
         made = {key: value for key, value in environment().items() if key in MADE}
@@ -302,126 +294,3 @@ def read_certificate(path: Path) -> dict[str, Any]:
     ):
         raise TenfoldError(f"{path} is not a certificate")
     return held
-
-
-def train(
-    recipe: Recipe | str,
-    out: Path | str | None = None,
-    *,
-    fresh: bool = False,
-    stop: Callable[[Model, int], str | None] | None = None,
-    tell: Tell | None = None,
-) -> Run:
-    """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run."""
-    recipe = find(recipe) if isinstance(recipe, str) else recipe
-    folder = Path(out) if out is not None else Path("runs") / recipe.run_name
-    run = Run(folder, recipe)
-    built, made = run.built, environment()
-    with _claimed(folder):
-        _settle_in(folder, recipe, fresh, made)
-        if run.finished:
-            if run.result()["fingerprint"] != recipe.fingerprint:
-                raise TenfoldError(
-                    f"{folder} holds results of another recipe; use another --out, or --fresh"
-                )
-            return run
-        model = built.model()
-        options = recipe.eval
-        examiner, validator = built.examiner(), built.examiner(seed=VALIDATION)
-        validation = options.validation or options.lengths[:4]
-        proof = STOPS[recipe.stop](built) if recipe.stop is not None and stop is None else None
-
-        def validate(model: Model) -> tuple[float, Metrics]:
-            swift = Swift(model, built.batcher)
-            rows = validator.rows(swift, validation, n=options.validation_n)
-            exact = {row.length: row.value for row in rows if row.metric == "exact"}
-            return sum(exact.values()) / len(exact), {"exact": exact}
-
-        job = Job(
-            model=model,
-            batch_at=built.batch_at,
-            options=recipe.train,
-            folder=folder,
-            seed=recipe.seed,
-            fingerprint=recipe.fingerprint,
-            evaluate=validate,
-            evaluate_every=options.every,
-            stop=proof or stop,
-            tell=tell,
-        )
-        progress = train_loop(job)
-        if proof is not None and progress.reason == recipe.stop:
-            found = proof.found or run.certify(
-                which="final"
-            )  # another process found it, and was killed
-            run.keep(replace(found, about=run._about("final")))
-        began = time.monotonic()
-        rows: list[dict[str, Any]] = []
-        for which in CHECKPOINTS:
-            if which == "best" and progress.best_step == progress.step:
-                rows += [{**row, "checkpoint": "best"} for row in rows]
-                continue
-            hear = None if tell is None else functools.partial(_measured, tell, which)
-            measured = examiner.rows(
-                run.answerer(which), options.lengths, options.slices, options.n, hear
-            )
-            rows += [{**row.as_json(), "checkpoint": which} for row in measured]
-        result = {
-            "run": recipe.run_name,
-            "fingerprint": recipe.fingerprint,
-            "seed": recipe.seed,
-            "steps": progress.step,
-            "samples": progress.step * recipe.train.batch * recipe.train.accumulate,
-            "reason": progress.reason,
-            "best_step": progress.best_step,
-            "parameters": model.parameter_count(),
-            "train_seconds": progress.seconds,
-            "eval_seconds": time.monotonic() - began,
-            "rows": rows,
-            "environment": made,
-        }
-        write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
-    return run
-
-
-def _measured(tell: Tell, which: Which, done: int, of: int) -> None:
-    tell({"measured": done, "of": of, "doing": f"measuring the {which} checkpoint"})
-
-
-@contextmanager
-def _claimed(folder: Path) -> Iterator[None]:
-    """The folder, ours alone while we write to it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock", timeout=0)
-        lock.acquire()
-    except filelock.Timeout:
-        raise TenfoldError(
-            f"{folder} is in use by another process; wait for it, or use --out"
-        ) from None
-    except OSError as error:
-        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) -> None:
-    """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
-    path = folder / "recipe.yaml"
-    if fresh:
-        ours = ("result.json", "metrics.jsonl", "recipe.yaml", "environment.json")
-        for name in (*ours, CERTIFICATE, FEATS, *(path.name for path in folder.glob("machine.*"))):
-            (folder / name).unlink(missing_ok=True)
-        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
-    elif path.exists():
-        held = Run.open(folder).recipe
-        if held.fingerprint != recipe.fingerprint:
-            raise TenfoldError(
-                f"{folder} holds a run of another recipe ({held.difference(recipe)}); "
-                "use another --out, or --fresh to start over"
-            )
-        return
-    write_atomically(folder / "environment.json", json.dumps(made, indent=1).encode())
-    write_atomically(path, recipe.as_yaml().encode())

@@ -14,7 +14,8 @@ from typing import Any
 
 from tenfold.errors import Stopped, TenfoldError
 from tenfold.lab.recipe import Recipe
-from tenfold.lab.run import Run, train
+from tenfold.lab.run import Run
+from tenfold.lab.train import train
 
 Tell = Callable[[int, dict[str, Any]], None]  # the number of the recipe, and its metrics
 
