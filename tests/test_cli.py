@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -306,10 +307,10 @@ def test_a_folder_that_cannot_be_written(tenfold, tmp_path):
 
 
 def test_a_run_in_use(tenfold, run):
-    import filelock
+    from tenfold.lab.lease import Lease
 
-    with filelock.FileLock(run / "lock"):
-        refused(tenfold(*SMOKE, "--out", run), "in use by another process")
+    with Lease(run):
+        refused(tenfold(*SMOKE, "--out", run), f"in use by process {os.getpid()}")
 
 
 # proof

@@ -37,7 +37,8 @@ def broken(recipe, tmp_path):
 
 
 def files(folder):
-    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    found = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("lease-"))
+    return {p.relative_to(folder): p.read_bytes() for p in found}
 
 
 def equal(one, other):
@@ -46,7 +47,7 @@ def equal(one, other):
 
 
 def test_what_a_run_leaves(run, recipe):
-    names = {path.name for path in run.folder.iterdir()} - {"lock"}
+    names = {path.name for path in run.folder.iterdir()} - {"lease-000001"}
     assert names == {
         "recipe.yaml",
         "environment.json",
@@ -230,18 +231,18 @@ def test_metrics_cut_short(run):
 
 def test_in_use_by_another_process(broken, recipe):
     hold = (
-        "import filelock, sys; lock = filelock.FileLock(sys.argv[1]); lock.acquire(); "
-        "print('held', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from tenfold.lab.lease import Lease\n"
+        "with Lease(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
-    command = [sys.executable, "-c", hold, str(broken / "lock")]
-    before = files(broken)
+    command = [sys.executable, "-c", hold, str(broken)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline() == b"held\n"
+        before = files(broken)
         for fresh in (False, True):
-            with pytest.raises(TenfoldError, match="in use by another process"):
+            with pytest.raises(TenfoldError, match=f"in use by process {other.pid}"):
                 train(recipe, broken, fresh=fresh)
+        assert files(broken) == before
         other.stdin.close()
-    assert files(broken) == before
     assert train(recipe, broken).finished
 
 
@@ -277,7 +278,7 @@ def test_full_disk(recipe, run, tmp_path, monkeypatch, when):
     with pytest.raises(TenfoldError, match="No space left on device"):
         train(recipe, folder)
     monkeypatch.undo()
-    assert not [path for path in folder.rglob(".*") if path.name != "lock"]
+    assert not list(folder.rglob(".*"))
     assert not (folder / "result.json").exists()
     assert equal(train(recipe, folder).model("final"), run.model("final"))
 

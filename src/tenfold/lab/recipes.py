@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from tenfold.errors import TenfoldError, unknown
+from tenfold.lab.reading import read_mapping
 from tenfold.lab.recipe import Recipe, merge
 
 DEFAULT_SCALE = "laptop"
@@ -77,6 +78,8 @@ def _known() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for shelf in SHELVES:
         for path in sorted(shelf.glob("*/*.yaml")):
+            if path.name == "claims.yaml" or path.name.endswith(".grid.yaml"):
+                continue  # of a paper too, but no recipe
             found.setdefault(f"{path.parent.name}/{path.stem}", path)
     return found
 
@@ -105,16 +108,7 @@ def _read(
         if not isinstance(made, Recipe):
             raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
         return made.as_json(), {}
-    try:
-        values = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" (line {where.line + 1})" if where else ""
-        raise TenfoldError(f"{path} is not YAML{line}") from None
-    except OSError as error:
-        raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
-    if not isinstance(values, dict):
-        raise TenfoldError(f"{path} does not hold a recipe: a mapping of keys to values is wanted")
+    values = read_mapping(path, "a recipe")
     scales = values.pop("scales", {})
     if not isinstance(scales, dict) or not all(isinstance(s, dict) for s in scales.values()):
         raise TenfoldError(f"{path}: scales is not a mapping of names to values")

@@ -1,6 +1,6 @@
 """A run: a folder named by its recipe's hash, that holds all that came of it.
 
-recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  lock
+recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  lease-N
 """
 
 from __future__ import annotations

@@ -6,23 +6,21 @@ import functools
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import filelock
-
 from tenfold.certify import Swift
 from tenfold.errors import TenfoldError
 from tenfold.lab.environment import environment
+from tenfold.lab.lease import Lease
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe as find
 from tenfold.lab.run import CERTIFICATE, CHECKPOINTS, FEATS, Run, Which
 from tenfold.lab.stopping import STOPS
 from tenfold.models import Model
-from tenfold.training.checkpoint import write_atomically
+from tenfold.training.checkpoint import write_atomically, write_once
 from tenfold.training.loop import Job, Metrics
 from tenfold.training.loop import train as train_loop
 
@@ -37,13 +35,17 @@ def train(
     fresh: bool = False,
     stop: Callable[[Model, int], str | None] | None = None,
     tell: Tell | None = None,
+    patience: float = 0.0,
 ) -> Run:
-    """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run."""
+    """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run.
+
+    A folder in which another process works is waited for `patience` seconds, then refused.
+    """
     recipe = find(recipe) if isinstance(recipe, str) else recipe
     folder = Path(out) if out is not None else Path("runs") / recipe.run_name
     run = Run(folder, recipe)
     built, made = run.built, environment()
-    with _claimed(folder):
+    with Lease(folder, patience) as lease:
         _settle_in(folder, recipe, fresh, made)
         if run.finished:
             if run.result()["fingerprint"] != recipe.fingerprint:
@@ -56,6 +58,11 @@ def train(
         examiner, validator = built.examiner(), built.examiner(seed=VALIDATION)
         validation = options.validation or options.lengths[:4]
         proof = STOPS[recipe.stop](built) if recipe.stop is not None and stop is None else None
+
+        def heard(line: Metrics) -> None:
+            lease.check()
+            if tell is not None:
+                tell(line)
 
         def validate(model: Model) -> tuple[float, Metrics]:
             swift = Swift(model, built.batcher)
@@ -73,7 +80,7 @@ def train(
             evaluate=validate,
             evaluate_every=options.every,
             stop=proof or stop,
-            tell=tell,
+            tell=heard,
         )
         progress = train_loop(job)
         if proof is not None and progress.reason == recipe.stop:
@@ -87,7 +94,7 @@ def train(
             if which == "best" and progress.best_step == progress.step:
                 rows += [{**row, "checkpoint": "best"} for row in rows]
                 continue
-            hear = None if tell is None else functools.partial(_measured, tell, which)
+            hear = functools.partial(_measured, heard, which)
             measured = examiner.rows(
                 run.answerer(which), options.lengths, options.slices, options.n, hear
             )
@@ -105,32 +112,15 @@ def train(
             "eval_seconds": time.monotonic() - began,
             "rows": rows,
             "environment": made,
+            "attempt": lease.attempt,
         }
-        write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
+        lease.confirm()
+        write_once(folder / "result.json", json.dumps(result, indent=1).encode())
     return run
 
 
 def _measured(tell: Tell, which: Which, done: int, of: int) -> None:
     tell({"measured": done, "of": of, "doing": f"measuring the {which} checkpoint"})
-
-
-@contextmanager
-def _claimed(folder: Path) -> Iterator[None]:
-    """The folder, ours alone while we write to it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock", timeout=0)
-        lock.acquire()
-    except filelock.Timeout:
-        raise TenfoldError(
-            f"{folder} is in use by another process; wait for it, or use --out"
-        ) from None
-    except OSError as error:
-        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) -> None:

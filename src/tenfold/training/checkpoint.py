@@ -12,7 +12,9 @@ import hashlib
 import json
 import os
 import shutil
+import uuid
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,9 +60,8 @@ class Checkpoints:
         }
         files["manifest.json"] = json.dumps(manifest, indent=1).encode()
         place = self.path(step)
-        temporary = self.folder / f".writing-{os.getpid()}-{place.name}"
+        temporary = self.folder / f".writing-{uuid.uuid4().hex}-{place.name}"
         try:
-            shutil.rmtree(temporary, ignore_errors=True)  # of a killed process with our number
             temporary.mkdir(parents=True)
             for name, data in files.items():
                 write_synced(temporary / name, data)
@@ -130,15 +131,44 @@ def write_synced(path: Path, data: bytes) -> None:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """The file is there whole, or as it was."""
-    temporary = path.with_name(f".{path.name}-{os.getpid()}")
+    _place(path, data, Path.replace)
+
+
+def write_once(path: Path, data: bytes) -> bool:
+    """Create the file, whole; False, and nothing done, if it is there already."""
+    try:
+        _place(path, data, _link)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _link(temporary: Path, place: Path) -> None:
+    """A second name, which is refused where there is one; not every file system has them."""
+    try:
+        place.hardlink_to(temporary)
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):
+        if place.exists():
+            raise FileExistsError(place) from None
+        temporary.replace(place)
+
+
+def _place(path: Path, data: bytes, put: Callable[[Path, Path], object]) -> None:
+    """Write under a name of our own, on any machine that shares the folder; then put it in its place."""
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         write_synced(temporary, data)
-        temporary.replace(path)
+        put(temporary, path)
         sync(path.parent)
+    except FileExistsError:
+        raise
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def sync(folder: Path) -> None:

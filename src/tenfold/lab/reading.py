@@ -1,0 +1,43 @@
+"""YAML files as mappings; what is wrong with one is a line that says where."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tenfold.errors import TenfoldError
+
+
+class _Strict(yaml.SafeLoader):
+    """YAML in which a key may stand once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Hashable] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                mark = key_node.start_mark
+                raise yaml.MarkedYAMLError(problem=f'"{key}" stands there twice', problem_mark=mark)
+            seen.add(key if isinstance(key, Hashable) else None)
+        return super().construct_mapping(node, deep)
+
+
+def read_mapping(path: Path, what: str) -> dict[str, Any]:
+    """The keys and values of a YAML file; `what` it should hold is for the errors: "a recipe"."""
+    try:
+        values = yaml.load(path.read_bytes().decode(), _Strict)
+    except UnicodeDecodeError:
+        raise TenfoldError(f"{path} is not YAML: it is not text") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" (line {mark.line + 1})" if mark else ""
+        problem = getattr(error, "problem", None)
+        raise TenfoldError(f"{path} is not YAML{line}{': ' + problem if problem else ''}") from None
+    except OSError as error:
+        raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
+    if not isinstance(values, dict):
+        raise TenfoldError(f"{path} does not hold {what}: a mapping of keys to values is wanted")
+    return values
