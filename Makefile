@@ -24,7 +24,7 @@ bench: $(STAMP) .venv-peers/.installed
 	.venv-peers/bin/python -m benchmarks
 
 results: $(STAMP)
-	$(BIN)/python papers/symmetry/addition.py
+	$(BIN)/tenfold reproduce symmetry
 	$(BIN)/python papers/certified/seeds.py
 	$(BIN)/python papers/certified/rivals.py
 

@@ -165,6 +165,7 @@ def test_ls(tenfold, kind):
     }
     expected |= {"recipes": "symmetry/addition-relative", "formats": "reversed"}
     expected |= {"samplers": "no-carry", "models": "decoder", "slices": "cascades"}
+    expected |= {"trackers": "tensorboard"}
     expected |= {"proved": shipped.names()[0] if shipped.names() else None}
     assert expected[kind] is None or expected[kind] in names
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from tenfold.demo import RECIPES
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe
-from tenfold.lab.together import train_together
+from tenfold.lab.sweep import sweep
 from tenfold.report import write_report
-from tenfold.report.progress import Watch
+from tenfold.report.board import Board
 
 SEEDS = range(3)
 OUT = Path("results/certified-rivals")
@@ -22,10 +22,8 @@ LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 50, 100]
 
 def main() -> None:
     recipes = [variant(name, source, seed) for name, source in RECIPES.items() for seed in SEEDS]
-    with Watch(
-        [f"{r.name}, seed {r.seed}" for r in recipes], [r.train.steps for r in recipes]
-    ) as watch:
-        runs = train_together(recipes, tell=watch)
+    with Board() as board:
+        runs = sweep(recipes, tell=board).complete()
     for path in write_report(runs, OUT, "Addition, trained on up to 5 digits").values():
         print(path)
 

@@ -18,8 +18,8 @@ from tenfold.certify.certificate import Certificate, weights_hash
 from tenfold.errors import TenfoldError
 from tenfold.lab.recipes import recipe
 from tenfold.lab.run import CERTIFICATE, Run, read_certificate
-from tenfold.lab.together import train_together
-from tenfold.report.progress import Watch
+from tenfold.lab.sweep import sweep
+from tenfold.report.board import Board
 from tenfold.tasks import samplers
 
 SEEDS = {
@@ -34,10 +34,8 @@ LONG = {"addition"}  # asked 100 problems of 10,000 digits and 4 in which every 
 def main() -> None:
     for name in sys.argv[1:] or SEEDS:
         recipes = [recipe(f"certified/{name}", seed=seed) for seed in range(SEEDS[name])]
-        with Watch(
-            [f"{name}, seed {r.seed}" for r in recipes], [r.train.steps for r in recipes]
-        ) as watch:
-            runs = train_together(recipes, tell=watch)
+        with Board() as board:
+            runs = sweep(recipes, tell=board).complete()
         OUT.mkdir(parents=True, exist_ok=True)
         rows = [measured(run, name in LONG) for run in runs]
         (OUT / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")

@@ -12,10 +12,10 @@ from tenfold.errors import TenfoldError
 from tenfold.lab.feats import Feat, feat, integer
 from tenfold.lab.recipes import recipe
 from tenfold.lab.run import FEATS, Run
-from tenfold.lab.together import train_together
+from tenfold.lab.sweep import sweep
 from tenfold.report import write_report
+from tenfold.report.board import Board
 from tenfold.report.machines import write_machine
-from tenfold.report.progress import Watch
 from tenfold.report.terminal import print_certificate, print_feat, print_machine
 from tenfold.tasks.base import Examples
 from tenfold.tasks.samplers import exact
@@ -37,8 +37,8 @@ def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]
     """Train, prove, add a million digits, compare; write a figure and a page, and say where they are."""
     recipes = [recipe(source, scale, name=name) for name, source in RECIPES.items()]
     folders = [out / name for name in RECIPES]
-    with Watch(list(RECIPES), [r.train.steps for r in recipes]) as watch:
-        runs = train_together(recipes, folders, fresh=fresh, tell=watch)
+    with Board() as board:
+        runs = sweep(recipes, folders=folders, fresh=fresh, tell=board).complete()
     proved = runs[0]
     certificate = proved.certify()
     proved.keep(certificate)

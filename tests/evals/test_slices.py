@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from tenfold.evals.slices import SLICES
+from tenfold.evals.slices import SLICES, pair_of
+from tenfold.lab.recipe import Evaluation
 from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.cascades import longest_cascade
@@ -39,7 +40,7 @@ def test_problems_of_this_length(task, length, rng):
     ],
 )
 def test_a_task_says_what_is_hard(task, labels):
-    found = [SLICES[name](5, TASKS.build(task), Reversed()) for name in SLICES]
+    found = [SLICES[name](5, TASKS.build(task), Reversed()) for name in SLICES if name != "pairs"]
     assert [label for one in found for label in one] == labels.split()
 
 
@@ -75,3 +76,40 @@ def test_cascades_skip_what_cannot_be():
     assert list(binary) == ["cascade-1", "cascade-2", "cascade-4"]
     for sampler in binary.values():
         sampler(np.random.default_rng(0), 20, 5, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("task", "labels"),
+    [
+        ("addition", "5x1 5x2 5x4 1x5 2x5 4x5 5x5"),
+        ("comparison", "5x1 5x2 5x4 1x5 2x5 4x5 5x5"),
+        ("subtraction", "5x1 5x2 5x4 5x5"),  # the larger number comes first
+        ("multiplication", ""),
+        ("successor", ""),
+        ("parity", ""),
+    ],
+)
+def test_pairs_are_as_long_as_their_label_says(task, labels, rng):
+    task = TASKS.build(task)
+    found = SLICES["pairs"](5, task, Reversed())
+    assert list(found) == labels.split()
+    for label, sampler in found.items():
+        lengths = task.sample(30, 5, rng, sampler).lengths
+        assert {tuple(row) for row in lengths.tolist()} == {pair_of(label)}
+
+
+def test_pairs_of_the_shortest_and_of_three():
+    assert list(SLICES["pairs"](1, Addition(), Reversed())) == ["1x1"]
+    assert SLICES["pairs"](5, Addition(terms=3), Reversed()) == {}
+
+
+def test_pairs_are_numbers_of_every_kind():
+    digits, _ = drawn("pairs", 4)["4x2"]
+    assert set(digits[:, 0, 3]) == set(digits[:, 1, 1]) == set(range(1, 10))
+    assert set(digits[:, 0, 0]) == set(range(10))
+    assert not digits[:, 1, 2:].any()
+
+
+def test_pairs_are_asked_only_where_they_are_named():
+    assert "pairs" not in Evaluation().slices
+    assert set(SLICES) == {*Evaluation().slices, "pairs"}

@@ -1,6 +1,17 @@
-import pytest
+import itertools
+import math
+import statistics
 
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenfold.errors import TenfoldError
 from tenfold.evals import wilson
+from tenfold.evals.statistics import bootstrap, paired, success_rate, summarize
+
+VALUES = st.floats(0, 1, width=16)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +54,127 @@ def test_mirrored():
 
 def test_nothing_counted():
     assert wilson(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "statistic", "interval"),
+    [
+        # two values: the four resamples have means 0, 1/2, 1/2, 1; each end has 1/4 of them
+        ([0, 1], np.mean, (0, 1)),
+        # the median of three is the least one if at least two of three draws are: 7/27 > 2.5%
+        ([0.5, 0.2, 0.9], np.median, (0.2, 0.9)),
+        # the mean of (0, 0, 0, 1) is 1 in 1/256 < 2.5%, at least 3/4 in (1 + 4 * 3)/256 = 5%; 0 in 81/256
+        ([0, 0, 1, 0], np.mean, (0, 0.75)),
+        # the mean of (0, 0, 1) is 1 in 1/27 = 3.7%, 0 in 8/27
+        ([1, 0, 0], np.mean, (0, 1)),
+        # all alike: no spread
+        ([0.3] * 4, np.median, (0.3, 0.3)),
+        # seven: the median is the least in P(Bin(7, 1/7) >= 4) = (7560 + 756 + 42 + 1)/7^7 = 1% of the
+        # resamples, at most the second in P(Bin(7, 2/7) >= 4) = 89168/7^7 = 11%; 10,000 are drawn
+        ([6, 5, 4, 3, 2, 1, 0], np.median, (1, 5)),
+    ],
+)
+def test_bootstrap_by_hand(values, statistic, interval):
+    assert bootstrap(values, statistic) == pytest.approx(interval, abs=1e-12)
+
+
+def test_bootstrap_at_another_level():
+    # the median of five is the least in P(Bin(5, 1/5) >= 3) = 5.8%, at most the second in 31.7%
+    assert bootstrap([0, 1, 2, 3, 4], level=0.8) == (1, 3)
+    assert bootstrap([0, 1, 2, 3, 4]) == (0, 4)
+
+
+@given(st.lists(VALUES, min_size=2, max_size=4))
+def test_bootstrap_as_counted_out(values):
+    """Every resample in a plain loop, sorted; less than 2.5% lie outside on each side."""
+    found = sorted(map(statistics.median, itertools.product(values, repeat=len(values))))
+    outside = math.ceil(0.025 * len(found)) - 1
+    assert bootstrap(values) == (found[outside], found[-1 - outside])
+
+
+def test_bootstrap_draws_are_the_same_each_time():
+    values = np.random.default_rng(0).random(9)
+    assert bootstrap(values, np.mean) == bootstrap(values, np.mean)
+    assert bootstrap(values, np.mean, seed=1) == pytest.approx(bootstrap(values, np.mean), abs=0.02)
+    assert bootstrap(values, np.mean, seed=1) != bootstrap(values, np.mean)
+
+
+def test_one_seed_has_no_interval():
+    assert bootstrap([0.7]) is None
+    assert summarize([0.7], n=10, right=7).interval is None
+    assert paired({3: 1.0}, {3: 0.0}).interval is None
+
+
+@pytest.mark.parametrize("values", [[], [0.1, math.nan], [math.inf]])
+def test_what_is_no_number_is_refused(values):
+    with pytest.raises(TenfoldError, match="finite numbers"):
+        bootstrap(values)
+
+
+def test_success_counts_the_bound_in():
+    assert success_rate([1.0, 0.99, 0.9899, 0.0]) == 0.5
+    assert success_rate([0.5, 0.6], least=0.6) == 0.5
+
+
+def test_a_cell_by_hand():
+    # 100 problems a seed; 97 + 100 + 40 = 237 of 300 right; Wilson: p = 0.79, z^2 = 3.841459,
+    # (0.79 + 0.0064024 -+ 1.959964 sqrt(0.000553 + 0.0000106707)) / 1.0128049 = 0.740389, 0.832278
+    cell = summarize([0.97, 1.0, 0.40], n=300, right=237)
+    assert (cell.seeds, cell.n, cell.median, cell.worst, cell.best) == (3, 300, 0.97, 0.4, 1.0)
+    assert cell.success == pytest.approx(1 / 3)
+    assert cell.interval == (0.4, 1.0)
+    assert cell.samples == pytest.approx((0.740389, 0.832278), abs=1e-5)
+
+
+def test_an_even_number_of_seeds_has_its_median_between():
+    assert summarize([0.2, 0.4], n=2).median == pytest.approx(0.3)
+    assert summarize([0.2, 0.4], n=2).samples is None
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        # |+-0.4 +-0 +-0.3| is 0.7 in four of eight, 0.1 in the others
+        ([0.4, 0.0, 0.3], 0.5),
+        # all alike: only +++++ and ----- are as far
+        ([0.1, 0.2, 0.3, 0.4, 0.5], 2 / 32),
+        # 4+1+1-1 = 5; |4 +-1 +-1 +-1| is 7 once, 5 three times, 3 three times, 1 once
+        ([4, 1, 1, -1], 0.5),
+        # 3-1-1 = 1, and no signs come nearer to 0
+        ([3, -1, -1], 1.0),
+        ([0, 0], 1.0),
+        ([1], 1.0),
+        # 40 seeds are drawn; none but what was seen is as far: one of 10,000
+        ([1] * 40, 1 / 10_000),
+    ],
+)
+def test_sign_flips_by_hand(differences, p):
+    told = paired(dict(enumerate(differences)), dict.fromkeys(range(len(differences)), 0.0))
+    assert told.p == pytest.approx(p)
+    assert told.mean == pytest.approx(sum(differences) / len(differences))
+    assert told.median == statistics.median(differences)
+
+
+def test_paired_over_common_seeds_alone():
+    # common: 1, 2, 3 with 0.5, -0.2, 0; two values of 27 resamples' means at the ends: 1/27 = 3.7% each
+    told = paired({0: 0.0, 1: 0.9, 2: 0.5, 3: 0.1}, {1: 0.4, 2: 0.7, 3: 0.1, 9: 1.0})
+    assert (told.seeds, told.wins, told.ties, told.losses) == (3, 1, 1, 1)
+    assert told.mean == pytest.approx(0.1)
+    assert told.median == 0
+    assert told.interval == pytest.approx((-0.2, 0.5))
+
+
+@given(st.dictionaries(st.integers(0, 9), VALUES, min_size=2), st.integers(0, 99))
+def test_turned_round_the_signs_turn(values, seed):
+    other = dict(zip(values, np.random.default_rng(seed).random(len(values)), strict=True))
+    there, back = paired(values, other), paired(other, values)
+    assert (there.wins, there.ties, there.losses) == (back.losses, back.ties, back.wins)
+    assert there.mean == pytest.approx(-back.mean)
+    assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]))
+    assert there.p == back.p
+    assert 2 / 2 ** len(values) <= there.p <= 1
+
+
+def test_nothing_to_pair():
+    with pytest.raises(TenfoldError, match="no seed in common"):
+        paired({0: 1.0}, {1: 1.0})

@@ -2,16 +2,27 @@
 
 import csv
 import json
+import re
+import shutil
+import sys
 from html.parser import HTMLParser
 
 import pytest
 
+from tenfold.cli import main
 from tenfold.errors import TenfoldError
 from tenfold.lab.recipes import recipe
-from tenfold.lab.run import Answer, Run
+from tenfold.lab.results import Collected
+from tenfold.lab.results import collect as collect_rows
+from tenfold.lab.results import write as write_results
+from tenfold.lab.run import Answer
 from tenfold.lab.train import train
-from tenfold.report import collect, write_report
-from tenfold.report.page import marked
+from tenfold.report import collect, gather, write_report, write_story
+from tenfold.report.figures import DASHES, PALETTE, heatmap, style
+from tenfold.report.groups import Story, grouped
+from tenfold.report.sections import marked
+
+SLICES = ["uniform", "unequal", "nines", "pairs"]
 
 
 @pytest.fixture(scope="module")
@@ -19,82 +30,213 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     names = ("symmetry/addition-absolute", "symmetry/addition-relative")
     return [
-        train(recipe(name, "smoke", seed=seed), folder / f"{name[-8:]}-{seed}")
+        train(
+            recipe(name, "smoke", seed=seed, eval={"slices": SLICES}),
+            folder / f"{name[-8:]}-{seed}",
+        )
         for name in names
         for seed in range(3)
     ]
 
 
-class Pretend(Run):
-    """A run whose results are given."""
-
-    def __init__(self, seed, values):
-        super().__init__(None, recipe("symmetry/addition-relative", "smoke", seed=seed))
-        self.values = values
-
-    def result(self):
-        rows = [
-            {"length": length, "slice": "uniform", "metric": "exact", "checkpoint": "best",
-             "value": value, "n": 100, "low": value - 0.1, "high": value + 0.1}
-            for length, value in self.values.items()
-        ]  # fmt: skip
-        return {
-            "rows": rows, "steps": 1, "fingerprint": "f", "environment": {"commit": "c", "date": "d"},
-        }  # fmt: skip
+@pytest.fixture(scope="module")
+def written(runs, tmp_path_factory):
+    return write_report(runs, tmp_path_factory.mktemp("page"), title="A <title>")
 
 
-def test_curve_is_median_worst_and_best_over_seeds():
-    runs = [Pretend(seed, {5: value}) for seed, value in enumerate((0.9, 0.2, 0.6))]
-    (curve,) = collect.curves(runs)
-    (point,) = curve.points
-    assert (point.median, point.worst, point.best, point.seeds) == (0.6, 0.2, 0.9, 3)
-    assert (point.low, point.high) == (0.5, 0.7)
-    assert collect.cell(point) == "60.0 (20.0-90.0)"
+@pytest.fixture
+def results(runs, tmp_path):
+    """A folder as `tenfold results --out` leaves it: no weights."""
+    write_results(collect_rows([run.folder for run in runs]), tmp_path / "results")
+    return tmp_path / "results"
 
 
-def test_one_seed_shows_the_interval_over_samples():
-    ((point,),) = (curve.points for curve in collect.curves([Pretend(0, {5: 0.5})]))
+@pytest.fixture
+def tenfold(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["tenfold", *map(str, words)])
+        with pytest.raises(SystemExit) as done:
+            main()
+        return done.value.code, *capsys.readouterr()
+
+    return call
+
+
+def told(recipe, values, slice="uniform"):
+    """What one run came to: a share by length."""
+    known = {"run": f"run-{recipe.seed}", "fingerprint": recipe.fingerprint}
+    rows = [
+        {**known, "length": length, "slice": slice, "metric": "exact", "checkpoint": "best",
+         "value": value, "n": 100, "low": value - 0.1, "high": value + 0.1}
+        for length, value in values.items()
+    ]  # fmt: skip
+    made = {"tenfold": "0.1.0", "commit": "c", "date": "d", "python": "3.11"}
+    run = {
+        **known, "recipe": json.dumps(recipe.as_json()), "environment": json.dumps(made), "parameters": 9,
+        "steps": 1, "train_seconds": 1.0, "reason": None, "best_step": 1, "seed": recipe.seed,
+    }  # fmt: skip
+    return Collected(rows, [run])
+
+
+def joined(*parts):
+    return Collected([r for part in parts for r in part.rows], [r for p in parts for r in p.runs])
+
+
+def groups_of(*parts):
+    groups, problems = grouped(joined(*parts))
+    assert problems == []
+    return groups
+
+
+@pytest.fixture
+def plain():
+    return recipe("symmetry/addition-relative", "smoke")
+
+
+def test_curve_is_median_worst_and_best_over_seeds(plain):
+    values = (0.9, 0.2, 1.0, 0.6, 0.99)
+    groups = groups_of(*(told(plain.replace(seed=s), {5: v}) for s, v in enumerate(values)))
+    ((point,),) = (curve.points for curve in collect.curves(groups))
+    assert (point.median, point.spread, point.solved) == (0.9, (0.2, 1.0), 2)
+    assert (point.low, point.high, point.n) == (0.8, 1.0, 100)
+    assert point.interval == (0.2, 1.0)
+    assert collect.cell(point) == "90.0 (20.0-100.0)"
+
+
+def test_one_seed_shows_the_interval_over_samples(plain):
+    ((point,),) = (curve.points for curve in collect.curves(groups_of(told(plain, {5: 0.5}))))
     assert collect.cell(point) == "50.0 (40.0-60.0)"
+    assert point.interval is None
 
 
-def test_only_the_seed_may_differ_within_a_curve():
-    plain, other, twice = (Pretend(seed, {5: 0.5}) for seed in (0, 1, 0))
-    other.recipe = other.recipe.replace(pe="alibi")
-    names = [curve.name for curve in collect.curves([plain, other])]
-    assert names[0] == plain.recipe.name
-    assert names[1].startswith(f"{plain.recipe.name} (pe is alibi, not ")
-    with pytest.raises(TenfoldError, match="seed 0 is there twice"):
-        collect.curves([plain, twice])
+def test_only_the_seed_may_differ_within_a_curve(plain):
+    made = [
+        plain,
+        plain.replace(seed=1),
+        plain.replace(pe="alibi"),
+        plain.replace(name="other", pe="rotary"),
+    ]
+    groups = groups_of(*(told(one, {5: 0.5}) for one in made))
+    assert [(group.name, group.seeds) for group in groups] == [
+        ("symmetry/addition-relative: pairwise", [0, 1]),
+        ("symmetry/addition-relative: alibi", [0]),
+        ("other", [0]),
+    ]
+
+
+def test_curves_of_one_label_stand_beside_each_other(plain):
+    made = {"a": "generic", "b": "window", "c": "generic"}
+    parts = [
+        told(plain.replace(name=name, label=label, train={"steps": 20 + number}), {5: 1.0})
+        for number, (name, label) in enumerate(made.items())
+    ]
+    assert [g.name for g in groups_of(*parts)] == ["a", "c", "b"]
+
+
+def test_what_cannot_be_told_is_named(plain):
+    damaged = told(plain.replace(seed=1), {5: 0.5})
+    damaged.runs[0]["recipe"] = '{"colour": "red"}'
+    alone = told(plain.replace(seed=2), {5: 0.5})
+    alone.runs.clear()
+    groups, problems = grouped(joined(told(plain, {5: 0.5}), damaged, alone))
+    assert [group.seeds for group in groups] == [[0]]
+    assert problems[0].startswith('run-1: its recipe cannot be read: unknown recipe key "colour"')
+    assert problems[1:] == ["run-2: its recipe and environment are not told"]
+
+
+def test_pairs_are_for_the_map_alone(plain):
+    parts = [told(plain.replace(seed=s), {5: v}, "5x2") for s, v in enumerate((0.1, 0.4, 0.2))]
+    parts.append(told(plain, {5: 0.9}))
+    parts[-1].runs.clear()
+    (group,) = groups_of(*parts)
+    assert collect.slices([group]) == ["uniform"]
+    assert collect.pairs(group) == {(5, 2): 0.2}
+
+
+def test_a_map_has_the_first_operand_across_and_the_second_upward(tmp_path):
+    drawn = heatmap({(1, 1): 0.11, (5, 1): 0.51, (1, 5): 0.15}, tmp_path / "map", "A map", 1)
+    found = re.findall(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(\d\d)</text>', drawn.svg)
+    at = {text: (float(x), float(y)) for x, y, text in found}
+    assert set(at) == {"11", "51", "15"}
+    assert at["51"][0] > at["11"][0] == at["15"][0]
+    assert at["15"][1] < at["11"][1] == at["51"][1]  # y counts downward
+
+
+def test_more_curves_than_colours_are_told_apart():
+    styles = [style(number) for number in range(len(PALETTE) * len(DASHES))]
+    assert len({(one.color, one.dashes) for one in styles}) == len(styles)
+    assert len({(one.color, one.marker) for one in styles[: 3 * len(PALETTE)]}) == 3 * len(PALETTE)
 
 
 class Tags(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.opened, self.outside = [], []
+        self.opened, self.outside, self.ids = [], [], []
 
     def handle_starttag(self, tag, attrs):
         self.opened.append(tag)
-        self.outside += [
-            value for name, value in attrs if name in {"src", "href"} and value[0] != "#"
-        ]
+        held = dict(attrs)
+        self.ids += [held["id"]] if "id" in held else []
+        named = [held[key] for key in ("src", "href", "xlink:href", "data") if key in held]
+        self.outside += [value for value in named if value[0] != "#"]
 
 
-def test_page_is_whole_and_needs_nothing_from_outside(runs, tmp_path):
-    written = write_report(runs, tmp_path / "out", title="A <title>")
-    page = written["page"].read_text()
+def read(page):
     tags = Tags()
     tags.feed(page)
+    return tags
+
+
+def test_page_is_whole_and_needs_nothing_from_outside(runs, written):
+    page = written["page"].read_text()
+    tags = read(page)
     assert tags.outside == []
+    assert not {"script", "link", "iframe", "object", "img"} & set(tags.opened)
+    assert not re.search(r"https?:|@import|url\((?!#)", page)
+    assert len(set(tags.ids)) == len(tags.ids)
     assert "A &lt;title&gt;" in page
     assert page.count('<td class="digits">') == 2 * 10 * 3  # ten worked examples a recipe
     assert {"svg", "table", "details"} <= set(tags.opened)
-    assert written["figure"].read_bytes()[:4] == b"\x89PNG"
     for run in runs:
         assert run.recipe.fingerprint in page
+        assert f"command: {run.result()['environment']['command']}" in page
+    assert "[95% bootstrap interval" in page
 
 
-def test_csv_has_every_row_with_its_provenance(runs, tmp_path):
-    written = write_report(runs, tmp_path)
+def test_every_figure_is_beside_the_page(written):
+    page, folder = written["page"].read_text(), written["page"].parent
+    drawn = re.findall(r'aria-label="([^"]+)"', page)
+    assert drawn == [
+        "accuracy", "slice-unequal", "slice-nines",
+        "pairs-symmetry-addition-absolute", "pairs-symmetry-addition-relative",
+    ]  # fmt: skip
+    for name in drawn:
+        assert (folder / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+        assert "<svg" in (folder / f"{name}.svg").read_text()
+    assert written["figure"] == folder / "accuracy.png"
+    assert {path.stem for path in folder.glob("*.svg")} == set(drawn)
+
+
+def test_pairs_are_not_among_the_hard_slices(written):
+    page = written["page"].read_text()
+    assert "<th>nines</th>" in page
+    assert "4x2" not in page
+    assert "## Slice nines" in written["table"].read_text()
+    assert "4x2" not in written["table"].read_text()
+
+
+def test_drawings_follow_the_page(written):
+    drawn = re.findall(r"<svg.*?</svg>", written["page"].read_text(), re.DOTALL)
+    curves = next(one for one in drawn if 'aria-label="accuracy"' in one)
+    assert "currentColor" in curves
+    assert "#000000" not in curves
+    assert "<text" in curves
+    assert "#ffffff" not in curves.lower()
+
+
+def test_csv_has_every_row_with_its_provenance(runs, written):
     with written["rows"].open() as file:
         rows = list(csv.DictReader(file))
     told = [
@@ -105,6 +247,39 @@ def test_csv_has_every_row_with_its_provenance(runs, tmp_path):
     assert all(row["fingerprint"] and row["date"] and row["n"] for row in rows)
 
 
+def test_from_results_all_but_the_weights(runs, results, tmp_path, written):
+    story = gather([results])
+    assert story.problems == []
+    page = write_story(story, tmp_path / "out", "A <title>", examples=10)["page"].read_text()
+    assert "Worked examples" not in page
+    before, after = written["page"].read_text().split("<h2>Worked examples</h2>")
+    assert page.startswith(before)
+    assert page.endswith(after[after.index("<h2>Where the numbers") :])
+
+
+def test_labels_head_the_legend_and_the_table(plain, tmp_path):
+    parts = [
+        told(plain.replace(name=label, label=label), {5: 1.0, 9: 0.5})
+        for label in ("generic", "window")
+    ]
+    groups, _ = grouped(joined(*parts))
+    page = write_story(Story(groups), tmp_path)["page"].read_text()
+    assert '<li class="label">generic</li>' in page
+    assert '<tr class="label"><th>window</th>' in page
+    assert "generic [generic]" not in page  # in the file's legend alone
+
+
+def test_many_curves_are_also_drawn_alone(plain, tmp_path):
+    parts = [
+        told(plain.replace(name=f"recipe {i}", train={"steps": 20 + i}), {2: 1.0, 4: i / 9})
+        for i in range(9)
+    ]
+    groups, _ = grouped(joined(*parts))
+    page = write_story(Story(groups), tmp_path)["page"].read_text()
+    assert page.count('aria-label="alone-recipe-') == 9
+    assert len(list(tmp_path.glob("alone-*.png"))) == 9
+
+
 def test_wrong_digits_are_marked():
     assert Answer("12+34", "46", "46").wrong_digits() == [False, False]
     assert Answer("12+34", "45", "46").wrong_digits() == [False, True]
@@ -112,3 +287,47 @@ def test_wrong_digits_are_marked():
     assert Answer("1+1", "12", "2").wrong_digits() == [True, False]
     assert marked(Answer("12+34", "4_", "46")) == '4<span class="wrong">_</span>'
     assert "nothing" in marked(Answer("1+1", "", "2"))
+
+
+def test_damaged_and_unfinished_runs_are_named_and_left_out(runs, tenfold, tmp_path):
+    for run in runs[:3]:
+        shutil.copytree(run.folder, tmp_path / "runs" / run.folder.name)
+    first, second, third = sorted((tmp_path / "runs").iterdir())
+    (first / "result.json").write_text("{")
+    (second / "result.json").unlink()
+    shutil.rmtree(third / "checkpoints")
+    code, out, err = tenfold("report", "--json")
+    assert code == 0
+    page = (tmp_path / json.loads(out)["page"]).read_text()
+    lines = err.splitlines()
+    assert len(lines) == 2
+    for folder, line in zip((first, second), lines, strict=True):
+        assert line.startswith(f"left out: runs/{folder.name}: ")
+        assert f"runs/{folder.name}: " in page
+    assert "1 run: 1 recipe, 1 seed each" in page
+    assert f"None: runs/{third.name} has no checkpoint" in page
+
+
+def test_what_a_person_may_name(runs, results, tenfold, tmp_path):
+    shutil.copytree(runs[0].folder, tmp_path / "runs" / "mine-1")
+    for asked in ("mine", "runs", runs[0].folder, results):
+        assert tenfold("report", asked, "--out", "page")[0] == 0
+    assert (
+        tenfold("report", results, runs[0].folder, "--out", "page")[2] == ""
+    )  # there twice, counts once
+
+
+def test_nothing_to_report(tenfold, tmp_path):
+    assert tenfold("report")[2].startswith("error: there are no runs yet")
+    (tmp_path / "runs").mkdir()
+    code, out, err = tenfold("report")
+    assert (code, out) == (2, "")
+    assert err == "error: there are no runs to report on; left out: runs: there are no runs in it\n"
+    assert "unknown run" in tenfold("report", "nowhere")[2]
+
+
+def test_a_place_that_cannot_be_written(plain, tmp_path):
+    groups, _ = grouped(told(plain, {5: 1.0}))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TenfoldError, match="cannot write to"):
+        write_story(Story(groups), tmp_path / "file")

@@ -14,20 +14,34 @@ from tenfold.errors import TenfoldError, unknown
 
 @app.command
 def report(
-    *runs: RunName,
+    *places: Annotated[
+        str,
+        Parameter(
+            help="Runs, folders of runs, or folders that `tenfold results --out` wrote; if none, runs/."
+        ),
+    ],
     out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
-    title: str = "Accuracy against length",
+    title: Annotated[str, Parameter(help="The page's heading.")] = "Accuracy against length",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """One page about finished runs: curve, tables, worked examples, provenance; PNG, SVG, CSV, Markdown.
+    """One self-contained page about finished runs: curves, tables, slices, worked examples, provenance.
 
-    `tenfold report runs/symmetry-* --out report`
+    PNG and SVG of every figure, the rows (CSV) and the tables (Markdown) are written beside it.
+
+    `tenfold report`, `tenfold report runs/symmetry-* --out report`, `tenfold report results/`
     """
-    from tenfold.report import write_report
+    from tenfold.report import gather, write_story
 
-    if not runs:
-        raise TenfoldError("no runs were named; `tenfold ls runs` lists what there is")
-    print_written(write_report([open_run(run) for run in runs], out, title), json_)
+    if not places and not Path("runs").is_dir():
+        raise TenfoldError(
+            "there are no runs yet, since there is no folder runs; train one, or name a folder"
+        )
+    named = [path if (path := Path(name)).exists() else open_run(name).folder for name in places]
+    story = gather(named or [Path("runs")])
+    written = write_story(story, out, title)
+    for problem in story.problems:
+        print(f"left out: {problem}", file=sys.stderr)
+    print_written(written, json_)
 
 
 @app.command
@@ -48,7 +62,7 @@ def gallery(
 # The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
 KINDS = (
     "pe", "relations", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
-    "proved",
+    "proved", "trackers",
 )  # fmt: skip
 
 

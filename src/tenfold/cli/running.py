@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +21,10 @@ from tenfold.cli.shared import (
     print_json,
     print_written,
 )
-from tenfold.errors import TenfoldError
+from tenfold.errors import Diverged, Stopped, TenfoldError
 
 if TYPE_CHECKING:
+    from tenfold.lab.recipe import Recipe
     from tenfold.lab.run import Answer
 
 
@@ -38,6 +40,10 @@ def train(
     dry_run: Annotated[bool, Parameter(negative=(), help="Print what it would cost.")] = False,
     threads: Annotated[int | None, Parameter(help="As --train.threads.")] = None,
     device: Annotated[str | None, Parameter(help="As --train.device.")] = None,
+    track: Annotated[str | None, Parameter(help="Who draws the curves: tensorboard.")] = None,
+    log_samples: Annotated[
+        bool, Parameter(negative=(), help="Keep every question and answer in samples.jsonl.")
+    ] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Train a recipe and measure it beyond its training length. The same command again resumes.
@@ -45,13 +51,14 @@ def train(
     `tenfold train symmetry/addition-relative --seed 1`
 
     `tenfold train symmetry/addition-relative --pe alibi --train.steps 500 --dry-run`
+
+    On several processes: `torchrun --nproc-per-node 2 -m tenfold train RECIPE`
     """
     from tenfold.lab.build import build
     from tenfold.lab.recipes import overrides as nested
     from tenfold.lab.recipes import recipe as find
     from tenfold.lab.train import train as run_training
-    from tenfold.report.progress import Watch
-    from tenfold.report.terminal import print_cost, print_result
+    from tenfold.training.distributed import place
 
     changes = nested(overrides)
     if seed is not None:
@@ -60,6 +67,11 @@ def train(
         if value is not None:
             changes.setdefault("train", {})[key] = value
     chosen = find(recipe, scale, **changes)
+    if place().rank > 0:
+        return None if dry_run else _train_along(chosen, out)
+    from tenfold.report.progress import Watch
+    from tenfold.report.terminal import print_cost, print_result
+
     if dry_run:
         from tenfold.lab.cost import cost
 
@@ -69,13 +81,26 @@ def train(
             return print_json({"recipe": recipe_json, "run": chosen.run_name, **told.as_json()})
         return print_cost(chosen, told)
     with Watch([chosen.name], [chosen.train.steps]) as watch:
-        run = run_training(chosen, out, fresh=fresh, tell=lambda line: watch(0, line))
+        run = run_training(
+            chosen, out, fresh=fresh, tell=lambda line: watch(0, line), track=track, log_samples=log_samples
+        )  # fmt: skip
     if json_:
         return print_json({"folder": str(run.folder), **run.result()})
     print_result(run)
     example = run.examples(chosen.data.length, 1)[0].question
     print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {example}")
     return None
+
+
+def _train_along(recipe: Recipe, out: Path | None) -> None:
+    """Another process of the same run. What ends all of them, the first one says."""
+    from tenfold.lab.train import train as run_training
+    from tenfold.training.distributed import Parted
+
+    try:
+        run_training(recipe, out)
+    except (Diverged, Parted, Stopped) as error:
+        raise SystemExit(error.exit_code) from None
 
 
 @app.command
@@ -93,12 +118,17 @@ def eval(
     n: Annotated[int | None, Parameter(help="Problems a length and slice.")] = None,
     seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
     checkpoint: Checkpoint = "best",
+    log_samples: Annotated[
+        Path | None,
+        Parameter(help="A file for every problem and answer: a line of JSON each, or .parquet."),
+    ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Measure a run at any lengths: exact match and per-digit accuracy with 95% intervals.
 
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
     """
+    from tenfold.lab.samples import SampleLog
     from tenfold.report.progress import Watch
     from tenfold.report.terminal import print_rows
 
@@ -107,9 +137,12 @@ def eval(
     wanted = parse_lengths(lengths) if lengths is not None else None
     parts = slices.split(",") if slices is not None else None
     opened = open_run(run)
-    with Watch([opened.recipe.name], [0]) as watch:
+    with (
+        nullcontext() if log_samples is None else SampleLog(log_samples) as log,
+        Watch([opened.recipe.name], [0]) as watch,
+    ):
         tell = watch.counting(f"measuring the {checkpoint} checkpoint")
-        rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell)
+        rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell, log=log)
     if json_:
         known = {
             "run": opened.recipe.run_name,

@@ -46,16 +46,25 @@ def parse_lengths(text: str) -> list[int]:
     >>> parse_lengths("5,10,20-40:10")
     [5, 10, 20, 30, 40]
     """
+    return parse_numbers(text, "length", 1)
+
+
+def parse_numbers(text: str, what: str, least: int) -> list[int]:
+    """Numbers and ranges of them, in order.
+
+    >>> parse_numbers("0-2,7", "seed", 0)
+    [0, 1, 2, 7]
+    """
     found: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
         if match is None:
-            raise TenfoldError(f'"{part}" is not a length; write 5, or 5-10, or 20-40:10')
+            raise TenfoldError(f'"{part}" is not a {what}; write 5, or 5-10, or 20-40:10')
         first, last, step = (int(group) if group else None for group in match.groups())
         assert first is not None
-        if first < 1 or step == 0 or (last is not None and last < first):
-            raise TenfoldError(f'"{part}" is not a range of lengths; the least length is 1')
-        found += range(first, (last or first) + 1, step or 1)
+        if first < least or step == 0 or (last is not None and last < first):
+            raise TenfoldError(f'"{part}" is not a range of {what}s; the least {what} is {least}')
+        found += range(first, (first if last is None else last) + 1, step or 1)
     return found
 
 

@@ -11,15 +11,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tenfold.batch import IGNORED, Batch, Batcher
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.slices import SLICES
 from tenfold.evals.statistics import wilson
-from tenfold.tasks.base import Examples, Sampler, check_length
+from tenfold.tasks.base import Examples, Ints, Sampler, check_length
 
 MEMORY = 2**29  # bytes that one batch of an evaluation may take
+
+
+# Hears of a graded batch: length, slice, its problems, the answers (B, A), and whether each is right (B,).
+Log = Callable[[int, str, Examples, Ints, NDArray[np.bool_]], None]
 
 
 class Answerer(Protocol):
@@ -62,17 +67,18 @@ class Examiner:
         slices: Sequence[str] = ("uniform",),
         n: int = 1000,
         tell: Callable[[int, int], None] | None = None,
+        log: Log | None = None,
     ) -> list[Row]:
         """Exact match and per-digit accuracy at every length, on every slice that applies there.
 
-        `tell(done, all)` hears of every length and slice that is done.
+        `tell(done, all)` hears of every length and slice that is done, `log` of every batch that was graded.
         """
         if n < 1:
             raise TenfoldError(f"{n} problems; at least 1 is needed")
         of = len(self.samplers(lengths, slices))
         found: list[Row] = []
         for done, (length, label, examples) in enumerate(self.questions(lengths, slices, n)):
-            found += self.grade(model, examples, length, label)
+            found += self.grade(model, examples, length, label, log)
             if tell is not None:
                 tell(done + 1, of)
         return found
@@ -109,8 +115,15 @@ class Examiner:
             ).items()
         ]
 
-    def grade(self, model: Answerer, examples: Examples, length: int, label: str) -> list[Row]:
-        exact = right = written = 0
+    def grade(
+        self,
+        model: Answerer,
+        examples: Examples,
+        length: int,
+        label: str,
+        log: Log | None = None,
+    ) -> list[Row]:
+        exact = right = written = asked = 0
         vocabulary = self.batcher.task.vocabulary
         for answer, target in self.answers(model, examples):
             whole, tokens, _ = grade(answer, target)
@@ -118,6 +131,10 @@ class Examiner:
             exact += int(whole.sum())
             right += int((tokens & digits).sum())
             written += int(digits.sum())
+            if log is not None:
+                batch = _rows(examples, slice(asked, asked + len(whole)))
+                log(length, label, batch, answer.cpu().numpy(), whole.cpu().numpy())
+            asked += len(whole)
         n = len(examples)
         return [
             Row(length, label, "exact", exact / n, n, *wilson(exact, n)),

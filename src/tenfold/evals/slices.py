@@ -2,12 +2,16 @@
 
 A slice names the samplers to draw from at a length, none where it does not apply:
 `cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
-Which problems are hard is for the task to say (`Task.hard`).
+Which problems are hard is for the task to say (`Task.hard`). `pairs` is asked only where it is named.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
+
+import numpy as np
 
 from tenfold.tasks import samplers
 from tenfold.tasks.base import Sampler, Task
@@ -41,6 +45,41 @@ def nines(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     return task.hard(length).get("nines", {})
 
 
+def pairs(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """Each pair of lengths whose longer one is this, the other 1, 2, 4, ... digits or as long: `5x2`, `2x5`, `5x5`."""
+    if task.drawn != 2 or task.terms != 2:
+        return {}
+    shorter = [2**i for i in range((length - 1).bit_length())]
+    asked = [*((length, m) for m in shorter), *((m, length) for m in shorter), (length, length)]
+    return {
+        f"{a}x{b}": functools.partial(pair, digits=(a, b)) for a, b in asked if _can(task, (a, b))
+    }
+
+
+def pair(
+    rng: np.random.Generator, n: int, length: int, terms: int, base: int, *, digits: tuple[int, int]
+) -> samplers.Drawn:
+    """Two operands of exactly so many digits."""
+    return samplers.of_lengths(rng, np.tile(np.array(digits, dtype=np.int64), (n, 1)), length, base)
+
+
+def _can(task: Task, digits: tuple[int, int]) -> bool:
+    """Whether the task asks what is drawn: one that puts the larger number first has no `2x5`."""
+    drawn = functools.partial(pair, digits=digits)
+    one = task.sample(1, max(digits), np.random.default_rng(0), drawn)
+    return one.lengths[0].tolist() == [*digits]
+
+
+def pair_of(label: str) -> tuple[int, int] | None:
+    """The lengths that a label of `pairs` names.
+
+    >>> pair_of("5x2"), pair_of("cascade-4")
+    ((5, 2), None)
+    """
+    found = re.fullmatch(r"(\d+)x(\d+)", label)
+    return (int(found[1]), int(found[2])) if found else None
+
+
 SLICES: dict[str, Slice] = {
-    slice.__name__: slice for slice in (uniform, full, unequal, cascades, nines)
+    slice.__name__: slice for slice in (uniform, full, unequal, cascades, nines, pairs)
 }

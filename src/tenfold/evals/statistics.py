@@ -1,11 +1,31 @@
-"""Intervals for what was counted."""
+"""Statistics that say what they are over: intervals over samples, intervals over seeds, paired seeds.
+
+All are deterministic: small cases are counted out, larger ones drawn with a fixed seed.
+"""
 
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.errors import TenfoldError
+
+Interval = tuple[float, float]
+Statistic = Callable[..., Any]  # called with (resamples, seeds) and axis=1, as np.median is
+
+LEVEL = 0.95
+SUCCESS = 0.99  # a seed has learned the task when it is right at least this often
+DRAWS = 10_000
+COUNTED_SEEDS = 6  # up to here all n^n resamples are counted: 6^6 = 46,656
+COUNTED_SIGNS = 16  # up to here all 2^n signs are: 65,536
 
 
-def wilson(right: int, n: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson(right: int, n: int, z: float = 1.959964) -> Interval:
     """The Wilson score interval of a share, 95% by default: never outside 0..1, honest at 0 and at n.
 
     >>> [round(bound, 4) for bound in wilson(0, 100)]
@@ -22,3 +42,152 @@ def wilson(right: int, n: int, z: float = 1.959964) -> tuple[float, float]:
     low = 0.0 if right == 0 else (middle - spread) / scale
     high = 1.0 if right == n else (middle + spread) / scale
     return low, high
+
+
+def bootstrap(
+    values: Sequence[float],
+    statistic: Statistic = np.median,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> Interval | None:
+    """The percentile bootstrap interval of a statistic over seeds; None of one value, which has no spread.
+
+    The bounds are values that the statistic takes: below the lower one, and above the upper one, lie less
+    than 2.5% of the resamples each.
+
+    >>> bootstrap([0.2, 0.9, 1.0])
+    (0.2, 1.0)
+    >>> bootstrap([0.7]) is None
+    True
+    """
+    given = _finite(values)
+    n = len(given)
+    if n == 1:
+        return None
+    if n <= COUNTED_SEEDS:
+        chosen = np.indices((n,) * n).reshape(n, -1).T  # (n^n, n)
+    else:
+        chosen = np.random.default_rng(seed).integers(0, n, (draws, n))
+    found = np.asarray(statistic(given[chosen], axis=1), dtype=np.float64)
+    tail = (1 - level) / 2
+    low = np.quantile(found, tail, method="inverted_cdf")
+    high = -np.quantile(-found, tail, method="inverted_cdf")
+    return float(low), float(high)
+
+
+def success_rate(values: Sequence[float], least: float = SUCCESS) -> float:
+    """The share of seeds that reach `least`.
+
+    >>> success_rate([1.0, 0.99, 0.5, 0.2])
+    0.5
+    """
+    return float((_finite(values) >= least).mean())
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What several seeds came to in one setting.
+
+    `interval` is over seeds (None with one): what other seeds would give. `samples` is Wilson's over the
+    problems of all seeds pooled as if one model had been asked them all: how finely these very models were
+    measured, and nothing about other seeds.
+    """
+
+    seeds: int
+    n: int  # problems, of all seeds together
+    median: float
+    worst: float
+    best: float
+    success: float
+    interval: Interval | None
+    samples: Interval | None
+
+
+def summarize(values: Sequence[float], n: int, right: int | None = None) -> Cell:
+    """The cell of these seeds; `right` of `n` problems, where problems were counted right or wrong.
+
+    >>> cell = summarize([1.0, 0.5, 0.9], n=30, right=24)
+    >>> cell.median, cell.worst, cell.best, round(cell.success, 3), cell.interval
+    (0.9, 0.5, 1.0, 0.333, (0.5, 1.0))
+    """
+    return Cell(
+        len(values),
+        n,
+        statistics.median(values),
+        min(values),
+        max(values),
+        success_rate(values),
+        bootstrap(values),
+        None if right is None else wilson(right, n),
+    )
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Differences, first minus second, of seeds that both have."""
+
+    seeds: int
+    mean: float
+    median: float
+    interval: Interval | None  # of the mean, over seeds; None with one seed
+    wins: int  # seeds where the first is higher
+    ties: int
+    losses: int
+    p: float  # two-sided: the share of sign flips whose mean is at least as far from 0
+
+
+def paired(first: Mapping[Any, float], second: Mapping[Any, float]) -> Paired:
+    """Compare two settings seed by seed.
+
+    Had both the same chances, each difference could as well have the other sign; `p` is the share of all
+    2^n sign flips that come out as far from 0 as what was seen. With n seeds it is at least 2 / 2^n.
+
+    >>> told = paired({0: 0.9, 1: 0.8, 2: 1.0}, {0: 0.5, 1: 0.8, 2: 0.7, 3: 0.1})
+    >>> (
+    ...     told.seeds,
+    ...     round(told.mean, 4),
+    ...     round(told.median, 4),
+    ...     told.wins,
+    ...     told.ties,
+    ...     told.losses,
+    ...     told.p,
+    ... )
+    (3, 0.2333, 0.3, 2, 1, 0, 0.5)
+    """
+    common = [key for key in first if key in second]
+    if not common:
+        raise TenfoldError("there is nothing to pair: the two have no seed in common")
+    differences = _finite([first[key] for key in common]) - _finite([second[k] for k in common])
+    return Paired(
+        len(common),
+        float(differences.mean()),
+        float(np.median(differences)),
+        bootstrap(differences.tolist(), np.mean),
+        int((differences > 0).sum()),
+        int((differences == 0).sum()),
+        int((differences < 0).sum()),
+        _sign_flips(differences),
+    )
+
+
+def _sign_flips(differences: np.ndarray, draws: int = DRAWS, seed: int = 0) -> float:
+    n = len(differences)
+    if n <= COUNTED_SIGNS:
+        signs = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)  # (2^n, n), +1s first
+    else:  # what was seen is one of them, so that p is never 0
+        drawn = np.random.default_rng(seed).choice((1, -1), (draws - 1, n))
+        signs = np.concatenate([np.ones((1, n), dtype=drawn.dtype), drawn])
+    sums = np.abs(signs @ differences)
+    as_far = sums >= sums[0] - 1e-9 * np.abs(differences).sum()  # equal but for rounding
+    return float(as_far.mean())
+
+
+def _finite(values: Sequence[float]) -> np.ndarray:
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
+        raise TenfoldError(
+            f"{len(values)} values of seeds; at least one, all of them finite numbers"
+        )
+    return given

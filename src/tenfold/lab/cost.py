@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from tenfold.lab.build import Built
@@ -18,11 +19,20 @@ PATIENCE = 1.0  # seconds of trying; a step that is expected to take longer is n
 USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches
 
 
+PROCESS = 2**30  # bytes that a process with torch and a batch of the evaluation take by themselves
+
+
 @dataclass(frozen=True)
-class Cost:
+class Count:
+    """What follows from a recipe alone, wherever it is run."""
+
     parameters: int
     flops_per_step: int
-    memory_bytes: int  # weights, gradients and optimizer; activations come on top
+    memory_bytes: int  # weights, gradients, optimizer, and the activations of one batch
+
+
+@dataclass(frozen=True)
+class Cost(Count):
     seconds: float
     measured: bool  # steps were timed here; otherwise it follows from the matrix-multiply rate
 
@@ -30,22 +40,37 @@ class Cost:
         return asdict(self)
 
 
-def cost(built: Built) -> Cost:
-    """Count a step's operations on the `meta` device, and time a few real ones where they are short."""
-    options = built.recipe.train
+def count(built: Built) -> Count:
+    """Count a step's operations and bytes on the `meta` device: a tenth of a second at any size."""
     batch = built.batch_at(0, torch.Generator().manual_seed(0))
     with torch.device("meta"):
         hollow = built.make_model()
-    with FlopCounterMode(display=False) as counted:
+    kept: dict[int, int] = {}  # bytes of every storage that the backward pass needs
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        kept[storage._cdata] = storage.nbytes()
+        return tensor
+
+    with (
+        FlopCounterMode(display=False) as counted,
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+    ):
         answer_loss(hollow(batch.to("meta")), batch.target.to("meta")).backward()
-    flops = counted.get_total_flops() * options.accumulate
+    parameters = sum(p.numel() for p in hollow.parameters())
+    flops = counted.get_total_flops() * built.recipe.train.accumulate
+    return Count(parameters, flops, 16 * parameters + sum(kept.values()))
+
+
+def cost(built: Built) -> Cost:
+    """Count, and time a few real steps where they are short."""
+    options, counted = built.recipe.train, count(built)
     torch.set_num_threads(options.threads)
-    expected = flops / (matmul_rate() * USUAL_SHARE)
+    expected = counted.flops_per_step / (matmul_rate() * USUAL_SHARE)
     seconds, measured = expected * options.steps, False
     if expected < PATIENCE:
         seconds, measured = _tried(built) * options.steps, True
-    parameters = sum(p.numel() for p in hollow.parameters())
-    return Cost(parameters, flops, 16 * parameters, seconds, measured)
+    return Cost(**vars(counted), seconds=seconds, measured=measured)
 
 
 def _tried(built: Built) -> float:

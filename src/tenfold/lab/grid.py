@@ -66,14 +66,15 @@ def grid(
 
 
 def _refuse_twins(path: Path, recipes: Sequence[Recipe]) -> None:
-    seen: dict[str, Recipe] = {}
+    seen: dict[str, str] = {}
     for each in recipes:
-        twin = seen.setdefault(each.fingerprint, each)
-        if twin is not each:
+        if each.fingerprint in seen:
+            also = seen[each.fingerprint]
             raise TenfoldError(
                 f'{path}: "{each.name}" with seed {each.seed} is there twice'
-                + (f', also as "{twin.name}"' if twin.name != each.name else "")
+                + (f', also as "{also}"' if also != each.name else "")
             )
+        seen[each.fingerprint] = each.name
 
 
 def _from_python(path: Path, scale: str | None) -> list[Recipe]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -20,6 +21,9 @@ from tenfold.training.options import Training
 
 PROSE = {"name", "about", "claim"}  # keys that decide nothing
 HOUSEKEEPING = {"train": {"log_every", "checkpoint_every"}}
+
+
+ClaimId = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?$")]
 
 
 class Strict(pydantic.BaseModel):
@@ -62,15 +66,6 @@ class Evaluation(Strict):
     validation_n: pydantic.PositiveInt = 200
 
 
-class Claim(Strict):
-    """What an experiment is about, what was published, and what counts as shown."""
-
-    paper: str
-    place: str
-    says: str
-    shown: str
-
-
 class Recipe(Strict):
     """Everything that decides a run.
 
@@ -83,7 +78,7 @@ class Recipe(Strict):
 
     name: str = "unnamed"
     about: str = ""
-    claim: Claim | None = None
+    claim: ClaimId | None = None  # what it is about, in the ledger: symmetry/fig2-rpe-holds
     label: str = "generic"  # what the method was given: generic, significance, window, ...
     seed: pydantic.NonNegativeInt = 0
     task: Spec = Spec(name="addition")
@@ -112,6 +107,14 @@ class Recipe(Strict):
         if isinstance(values, dict):
             _refuse_unknown(cls, values, "")
         return values
+
+    @pydantic.field_validator("claim", mode="before")
+    @classmethod
+    def _claim_in_words(cls, value: Any) -> Any:
+        """Recipes once held a claim's words; of these, which paper it was is what the ledger knows."""
+        if isinstance(value, dict) and "paper" in value:
+            return re.sub(r"[^a-z0-9]+", "-", str(value["paper"]).lower()).strip("-") or None
+        return value
 
     @pydantic.field_validator("schemes", mode="before")
     @classmethod

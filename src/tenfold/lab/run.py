@@ -33,6 +33,7 @@ from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
 from tenfold.lab.environment import environment
 from tenfold.lab.recipe import Recipe
+from tenfold.lab.samples import Hear, describe
 from tenfold.models import Model
 from tenfold.tasks.base import Examples, Ints
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, write_atomically
@@ -186,9 +187,17 @@ class Run:
         which: Which = "best",
         seed: int = 0,
         tell: Callable[[int, int], None] | None = None,
+        log: Hear | None = None,
     ) -> list[Row]:
-        """Measure the run at these lengths, by default as its recipe says."""
+        """Measure the run at these lengths, by default as its recipe says.
+
+        `log`, a `SampleLog` or any function, is given the samples of each batch: a list of dicts.
+        """
         options = self.recipe.eval
+        told = None
+        if log is not None:
+            name = self.folder.resolve().name
+            told = describe(log, self.built.batcher, name, self.recipe.seed, [which])
         torch.set_num_threads(self.recipe.train.threads)
         return self.built.examiner(seed).rows(
             self.answerer(which),
@@ -196,6 +205,7 @@ class Run:
             options.slices if slices is None else slices,
             options.n if n is None else n,
             tell,
+            told,
         )
 
     def certify(

@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,21 @@ from tenfold.lab.lease import Lease
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe as find
 from tenfold.lab.run import CERTIFICATE, CHECKPOINTS, FEATS, Run, Which
+from tenfold.lab.samples import SampleLog, describe
 from tenfold.lab.stopping import STOPS
+from tenfold.lab.tables import SAMPLES_FILE
+from tenfold.lab.tracking import TRACKERS, forget, tracking
 from tenfold.models import Model
 from tenfold.training.checkpoint import write_atomically, write_once
-from tenfold.training.loop import Job, Metrics
+from tenfold.training.distributed import Team, together
+from tenfold.training.loop import Job, Metrics, Progress
 from tenfold.training.loop import train as train_loop
 
 VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
+OURS = (
+    "result.json", "metrics.jsonl", "recipe.yaml", "environment.json", "status.json", "log.txt",
+    SAMPLES_FILE, CERTIFICATE, FEATS,
+)  # fmt: skip
 Tell = Callable[[Metrics], None]
 
 
@@ -36,26 +45,49 @@ def train(
     stop: Callable[[Model, int], str | None] | None = None,
     tell: Tell | None = None,
     patience: float = 0.0,
+    track: str | None = None,
+    log_samples: bool = False,
 ) -> Run:
     """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run.
 
-    A folder in which another process works is waited for `patience` seconds, then refused.
+    A folder in which another process works is waited for `patience` seconds, then refused. `track` names
+    who draws the curves; `log_samples` keeps every question and answer. Started by torchrun, the processes train one run; `stop` and `tell` are the first's.
     """
     recipe = find(recipe) if isinstance(recipe, str) else recipe
     folder = Path(out) if out is not None else Path("runs") / recipe.run_name
     run = Run(folder, recipe)
-    built, made = run.built, environment()
+    with together(recipe.train) as team:
+        if team.first:
+            return _train(run, team, fresh, stop, tell, patience, track, log_samples)
+        return _train_along(run, team)
+
+
+def _train(
+    run: Run,
+    team: Team,
+    fresh: bool,
+    stop: Callable[[Model, int], str | None] | None,
+    tell: Tell | None,
+    patience: float,
+    track: str | None,
+    log_samples: bool,
+) -> Run:
+    """What the first process does, which is all if it is alone."""
+    folder, recipe = run.folder, run.recipe
+    built, made = run.built, {**environment(), "processes": team.size}
+    if track is not None:
+        TRACKERS[track]  # an unknown one is told before anything is written
     with Lease(folder, patience) as lease:
         _settle_in(folder, recipe, fresh, made)
-        if run.finished:
-            if run.result()["fingerprint"] != recipe.fingerprint:
-                raise TenfoldError(
-                    f"{folder} holds results of another recipe; use another --out, or --fresh"
-                )
+        if run.finished and run.result()["fingerprint"] != recipe.fingerprint:
+            raise TenfoldError(
+                f"{folder} holds results of another recipe; use another --out, or --fresh"
+            )
+        if team.told(run.finished):
             return run
         model = built.model()
         options = recipe.eval
-        examiner, validator = built.examiner(), built.examiner(seed=VALIDATION)
+        validator = built.examiner(seed=VALIDATION)
         validation = options.validation or options.lengths[:4]
         proof = STOPS[recipe.stop](built) if recipe.stop is not None and stop is None else None
 
@@ -81,24 +113,18 @@ def train(
             evaluate_every=options.every,
             stop=proof or stop,
             tell=heard,
+            team=team,
         )
-        progress = train_loop(job)
+        with tracking(track, folder, recipe) as tracker:
+            progress = train_loop(replace(job, track=tracker))
         if proof is not None and progress.reason == recipe.stop:
             found = proof.found or run.certify(
                 which="final"
             )  # another process found it, and was killed
             run.keep(replace(found, about=run.about("final")))
         began = time.monotonic()
-        rows: list[dict[str, Any]] = []
-        for which in CHECKPOINTS:
-            if which == "best" and progress.best_step == progress.step:
-                rows += [{**row, "checkpoint": "best"} for row in rows]
-                continue
-            hear = functools.partial(_measured, heard, which)
-            measured = examiner.rows(
-                run.answerer(which), options.lengths, options.slices, options.n, hear
-            )
-            rows += [{**row.as_json(), "checkpoint": which} for row in measured]
+        with SampleLog(folder / SAMPLES_FILE) if log_samples else nullcontext() as log:
+            rows = _measure(run, progress, heard, log)
         result = {
             "run": recipe.run_name,
             "fingerprint": recipe.fingerprint,
@@ -116,7 +142,48 @@ def train(
         }
         lease.confirm()
         write_once(folder / "result.json", json.dumps(result, indent=1).encode())
+    team.wait()
     return run
+
+
+def _train_along(run: Run, team: Team) -> Run:
+    """What the others do: their share of every batch, while the first does all else."""
+    if team.told(False):
+        return run
+    built, recipe = run.built, run.recipe
+    job = Job(
+        model=built.model(),
+        batch_at=built.batch_at,
+        options=recipe.train,
+        folder=run.folder,
+        seed=recipe.seed,
+        fingerprint=recipe.fingerprint,
+        team=team,
+    )
+    train_loop(job)
+    team.wait()  # the first measures
+    return run
+
+
+def _measure(
+    run: Run, progress: Progress, tell: Tell, log: SampleLog | None
+) -> list[dict[str, Any]]:
+    """The rows of both checkpoints; where the best is the last, they are measured once."""
+    options, found = run.recipe.eval, []
+    alike = progress.best_step == progress.step
+    for which in CHECKPOINTS[:1] if alike else CHECKPOINTS:
+        names = CHECKPOINTS if alike else (which,)
+        about = run.folder.name, run.recipe.seed, names
+        measured = run.built.examiner().rows(
+            run.answerer(which),
+            options.lengths,
+            options.slices,
+            options.n,
+            functools.partial(_measured, tell, which),
+            None if log is None else describe(log, run.built.batcher, *about),
+        )
+        found += [{**row.as_json(), "checkpoint": name} for name in names for row in measured]
+    return found
 
 
 def _measured(tell: Tell, which: Which, done: int, of: int) -> None:
@@ -127,10 +194,7 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
     """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
     path = folder / "recipe.yaml"
     if fresh:
-        ours = ("result.json", "metrics.jsonl", "recipe.yaml", "environment.json")
-        for name in (*ours, CERTIFICATE, FEATS, *(path.name for path in folder.glob("machine.*"))):
-            (folder / name).unlink(missing_ok=True)
-        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+        _clear(folder)
     elif path.exists():
         held = Run.open(folder).recipe
         if held.fingerprint != recipe.fingerprint:
@@ -141,3 +205,18 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
         return
     write_atomically(folder / "environment.json", json.dumps(made, indent=1).encode())
     write_atomically(path, recipe.as_yaml().encode())
+
+
+def start_over(folder: Path) -> None:
+    """Leave nothing of a run, unless another process works on it."""
+    if folder.is_dir():
+        with Lease(folder):
+            _clear(folder)
+
+
+def _clear(folder: Path) -> None:
+    left = [folder / name for name in OURS]
+    for path in [*left, *folder.glob("machine.*")]:
+        path.unlink(missing_ok=True)
+    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    forget(folder)

@@ -13,7 +13,7 @@ import torch
 
 from tenfold import __version__
 from tenfold.lab.cost import matmul_rate
-from tenfold.lab.together import cores
+from tenfold.lab.local import cores
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From finished runs to what a figure or a table shows: curves with their spread."""
+"""From groups of runs to what a figure or a table shows: curves with their spread."""
 
 from __future__ import annotations
 
@@ -7,123 +7,104 @@ import io
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tenfold.errors import TenfoldError
-from tenfold.lab.run import Run
+from tenfold.evals.slices import pair_of
+from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
+from tenfold.lab.tables import Fields
+from tenfold.report.groups import Group
 
-COLUMNS = (
-    "recipe", "pe", "label", "seed", "length", "slice", "checkpoint", "metric",
-    "value", "n", "low", "high", "steps", "fingerprint", "commit", "date",
-)  # fmt: skip
+MAIN = "uniform"  # the slice that curves show if nothing else is said
 
 
 @dataclass(frozen=True)
 class Point:
-    """One length of a curve: the median over seeds, the worst and best seed, and the samples' interval."""
+    """One length of a curve: the value of every seed, and the interval over samples of the median seed."""
 
     length: int
-    median: float
-    worst: float
-    best: float
-    low: float  # 95% interval over samples, of the seed that is the median
+    values: tuple[float, ...]
+    low: float  # 95%, Wilson
     high: float
-    seeds: int
-    n: int
+    n: int  # problems a seed
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def spread(self) -> Interval:
+        """The worst and the best seed; of one seed, the interval over samples."""
+        return (
+            (min(self.values), max(self.values)) if len(self.values) > 1 else (self.low, self.high)
+        )
+
+    @property
+    def interval(self) -> Interval | None:
+        """What the median of other seeds would be, 95%; None of one seed."""
+        return bootstrap(self.values)
+
+    @property
+    def solved(self) -> int:
+        """How many seeds are right on 99% or more."""
+        return sum(value >= SUCCESS for value in self.values)
 
 
 @dataclass(frozen=True)
 class Curve:
     name: str
+    label: str
     points: tuple[Point, ...]
     trained: int  # the longest training length
 
 
-def groups(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Runs that differ in their seed alone, by a name of their own.
-
-    Where two groups have a recipe's name in common, what differs is part of the name.
-    """
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        found.setdefault(run.recipe.replace(seed=0).fingerprint, []).append(run)
-    named: dict[str, list[Run]] = {}
-    for group in found.values():
-        seeds = [run.recipe.seed for run in group]
-        if len(set(seeds)) < len(seeds):
-            raise TenfoldError(f"{group[0].recipe.name} with seed {seeds[-1]} is there twice")
-        first = group[0].recipe
-        name = first.name
-        if name in named:
-            told = first.replace(seed=0).difference(named[name][0].recipe.replace(seed=0))
-            name = f"{name} ({told})"
-        if name in named:
-            name = f"{name} ({first.fingerprint})"
-        named[name] = group
-    return named
-
-
-def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Every measurement of every run with its provenance, one flat row each."""
+def curves(
+    groups: Sequence[Group], slice: str = MAIN, metric: str = "exact", checkpoint: str = "best"
+) -> list[Curve]:
+    """One curve a group that was measured so, over its seeds."""
     found = []
-    for name, group in groups(runs).items():
-        for run in group:
-            result, recipe = run.result(), run.recipe
-            known = {
-                "recipe": name,
-                "pe": recipe.pe.name,
-                "label": recipe.label,
-                "seed": recipe.seed,
-                "steps": result["steps"],
-                "fingerprint": result["fingerprint"],
-                "commit": result["environment"]["commit"],
-                "date": result["environment"]["date"],
-            }
-            found += [{**known, **row} for row in result["rows"]]
+    for group in groups:
+        asked = [row for row in group.rows if _is(row, slice, metric, checkpoint)]
+        by_length: dict[int, list[Fields]] = {}
+        for row in asked:
+            by_length.setdefault(row["length"], []).append(row)
+        points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
+        if points:
+            found.append(Curve(group.name, group.label, points, group.recipe.data.length))
     return found
 
 
-def curves(
-    runs: Sequence[Run], slice: str = "uniform", metric: str = "exact", checkpoint: str = "best"
-) -> list[Curve]:
-    """One curve a group of runs, over its seeds."""
-    trained = {name: group[0].recipe.data.length for name, group in groups(runs).items()}
-    found: dict[str, dict[int, list[dict[str, Any]]]] = {}
-    for row in rows(runs):
-        if (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint):
-            found.setdefault(row["recipe"], {}).setdefault(row["length"], []).append(row)
-    return [
-        Curve(name, tuple(_point(length, group[length]) for length in sorted(group)), trained[name])
-        for name, group in found.items()
-    ]
+def _is(row: Fields, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
+    return (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
 
 
-def slices(runs: Sequence[Run]) -> list[str]:
-    """The slices that the runs were measured on; the longest length has them all, in their order."""
-    longest_first = sorted(rows(runs), key=lambda row: -row["length"])
-    return list(dict.fromkeys(row["slice"] for row in longest_first))
+def _point(length: int, rows: list[Fields]) -> Point:
+    middle = sorted(rows, key=lambda row: row["value"])[(len(rows) - 1) // 2]
+    low, high = (middle["value"] if middle[key] is None else middle[key] for key in ("low", "high"))
+    return Point(length, tuple(row["value"] for row in rows), low, high, middle["n"])
 
 
-def _point(length: int, found: list[dict[str, Any]]) -> Point:
-    values = [row["value"] for row in found]
-    middle = sorted(found, key=lambda row: row["value"])[(len(found) - 1) // 2]
-    return Point(
-        length,
-        statistics.median(values),
-        min(values),
-        max(values),
-        middle["low"],
-        middle["high"],
-        len(values),
-        middle["n"],
-    )
+def slices(groups: Sequence[Group]) -> list[str]:
+    """The slices that were measured, pairs of lengths left out; the longest length has them all, in their order."""
+    rows = [row for group in groups for row in group.rows if _is(row, row["slice"])]
+    rows.sort(key=lambda row: -row["length"])
+    return [name for name in dict.fromkeys(row["slice"] for row in rows) if pair_of(name) is None]
 
 
-def as_csv(runs: Sequence[Run]) -> str:
+def pairs(group: Group) -> dict[tuple[int, int], float]:
+    """By the lengths of the first and the second operand, the median over seeds of the share exactly right."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for row in group.rows:
+        lengths = pair_of(row["slice"])
+        if lengths is not None and _is(row, row["slice"]):
+            found.setdefault(lengths, []).append(row["value"])
+    return {lengths: statistics.median(values) for lengths, values in found.items()}
+
+
+def as_csv(rows: Sequence[Fields]) -> str:
+    """Every measurement of every run with its provenance."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
-    for row in rows(runs):
+    for row in rows:
         writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
     return text.getvalue()
 
@@ -146,5 +127,12 @@ def as_markdown(found: Sequence[Curve]) -> str:
 
 def cell(point: Point) -> str:
     """`97.5 (96.0-98.8)`: with one seed the interval over samples, with more the worst and best seed."""
-    low, high = (point.low, point.high) if point.seeds == 1 else (point.worst, point.best)
-    return f"{100 * point.median:.1f} ({100 * low:.1f}-{100 * high:.1f})"
+    return f"{100 * point.median:.1f} ({percents(point.spread)})"
+
+
+def percents(bounds: Interval) -> str:
+    """
+    >>> percents((0.96, 0.988))
+    '96.0-98.8'
+    """
+    return "-".join(f"{100 * bound:.1f}" for bound in bounds)

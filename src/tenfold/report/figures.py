@@ -1,71 +1,195 @@
-"""Figures: accuracy against length with the spread of seeds; what an encoding does to each distance."""
+"""Figures: accuracy against length with the spread of seeds, length by length, what an encoding does to distance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+import numpy as np
 import torch
 
 matplotlib.use("Agg")
 
-from matplotlib import pyplot
+from matplotlib import pyplot, rc_context
 from matplotlib.ticker import MaxNLocator, NullLocator
 from torch import Tensor
 
 from tenfold.report.collect import Curve
+from tenfold.report.inline import inline
 
 # Okabe and Ito: tells apart for every kind of colour vision
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
+DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
+MOST_BANDS = 8  # more of them hide each other
+SMALL, LARGE = (3.5, 2.7), (5.0, 3.4)  # inches; read at the width of a phone
 
 
-def accuracy_by_length(curves: Sequence[Curve], path: Path, title: str) -> list[Path]:
-    """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several."""
-    figure, axes = pyplot.subplots(figsize=(7.2, 4.2), dpi=160)
-    trained = max(curve.trained for curve in curves)
-    longest = max(p.length for c in curves for p in c.points)
-    wide = longest > 10 * trained  # the short lengths would be squeezed together
-    axes.axvspan(0.5, trained + 0.5, color="#000000", alpha=0.06, lw=0)
-    axes.text(
-        trained**0.5 if wide else (trained + 1) / 2,
-        103,
-        f"trained on 1-{trained} digits",
-        fontsize=8,
-        color="#555555",
-        ha="center",
+@dataclass(frozen=True)
+class Style:
+    """How a curve is told from the others: colour, marker and dashes."""
+
+    color: str
+    marker: str
+    dashes: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing for the page, and its files."""
+
+    svg: str
+    files: tuple[Path, Path]  # PNG, SVG
+
+
+def style(number: int) -> Style:
+    """28 curves with their own colour and dashes; the marker moves on with every round of colours."""
+    round_, place = divmod(number, len(PALETTE))
+    marker = MARKERS[(place + 2 * round_) % len(MARKERS)]
+    return Style(PALETTE[place], marker, DASHES[round_ % len(DASHES)])
+
+
+def accuracy_by_length(
+    curves: Sequence[Curve],
+    path: Path,
+    title: str,
+    styles: Mapping[str, Style] | None = None,
+    *,
+    alone: str | None = None,
+    small: bool = False,
+) -> Figure:
+    """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several.
+
+    With `alone`, only the curve of that name has its colour and band, before the others in grey.
+    """
+    styles = styles or {curve.name: style(number) for number, curve in enumerate(curves)}
+    figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
+    wide = _lengths(axes, curves)
+    _trained(axes, curves, wide)
+    bands = len(curves) <= MOST_BANDS if alone is None else True
+    for curve in curves:
+        _curve(axes, curve, styles[curve.name], small, bands, alone not in (None, curve.name))
+    axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %", ylim=(-3, 103))
+    axes.grid(alpha=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+    return _written(figure, path, title, _legend(curves) if alone is None else None)
+
+
+def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey: bool) -> None:
+    points = curve.points
+    x, y = [point.length for point in points], [100 * point.median for point in points]
+    if grey:
+        axes.plot(x, y, color="#B0B0B0", lw=0.8, zorder=1)
+        return
+    if band:
+        low, high = zip(*(point.spread for point in points), strict=True)
+        axes.fill_between(
+            x, [100 * v for v in low], [100 * v for v in high], color=style.color, alpha=0.18, lw=0
+        )
+    axes.plot(
+        x,
+        y,
+        color=style.color,
+        marker=style.marker,
+        ms=3 if small else 4.5,
+        lw=1.3 if small else 1.7,
+        dashes=style.dashes or (None, None),
     )
-    for number, curve in enumerate(curves):
-        color, points = PALETTE[number % len(PALETTE)], curve.points
-        x = [point.length for point in points]
-        several = points[0].seeds > 1
-        low = [100 * (p.worst if several else p.low) for p in points]
-        high = [100 * (p.best if several else p.high) for p in points]
-        y = [100 * point.median for point in points]
-        axes.fill_between(x, low, high, color=color, alpha=0.2, lw=0)
-        axes.plot(x, y, color=color, marker=MARKERS[number % len(MARKERS)], ms=4, label=curve.name)
-    axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %")
-    axes.set_title(title, loc="left", pad=18)
-    axes.set_ylim(-2, 102)
+
+
+def _lengths(axes: Any, curves: Sequence[Curve]) -> bool:
+    """The axis of lengths; logarithmic where the short ones would be squeezed together."""
+    longest = max(point.length for curve in curves for point in curve.points)
+    wide = longest > 10 * max(curve.trained for curve in curves)
     if wide:
         axes.set_xscale("log")
         axes.set_xlim(0.9, 1.1 * longest)
-        shown = [n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n <= longest]
-        axes.set_xticks(shown, list(map(str, shown)))
+        shown = [d * 10**e for e in range(10) for d in (1, 2, 5) if d * 10**e <= longest]
+        shown = shown if len(shown) <= 10 else [n for n in shown if str(n)[0] == "1"]
+        axes.set_xticks(shown, [f"{n:,}" for n in shown])
         axes.xaxis.set_minor_locator(NullLocator())
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlim(0.5, longest + 0.5)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=9)
-    figure.tight_layout()
-    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
-    for place in written:
-        figure.savefig(place, metadata={"Date": None} if place.suffix == ".svg" else None)
+    return wide
+
+
+def _trained(axes: Any, curves: Sequence[Curve], wide: bool) -> None:
+    """The lengths that were trained on, shaded."""
+    trained = sorted({curve.trained for curve in curves})
+    axes.axvspan(0.5, trained[-1] + 0.5, color="#000000", alpha=0.06, lw=0)
+    upto = " or ".join(map(str, trained)) if len(trained) < 3 else f"{trained[0]} to {trained[-1]}"
+    left = axes.get_xlim()[0]
+    text = f"trained on up to {upto} digits"
+    axes.annotate(
+        text, (left, 1.02), xycoords=("data", "axes fraction"), fontsize=8, color="#555555"
+    )
+
+
+def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trained: int) -> Figure:
+    """The share exactly right by the lengths of both operands; what was not asked is left open."""
+    sizes = sorted({size for pair in cells for size in pair})
+    values = np.full((len(sizes), len(sizes)), np.nan)
+    for (a, b), value in cells.items():
+        values[sizes.index(b), sizes.index(a)] = 100 * value
+    side = max(3.1, 0.34 * len(sizes) + 0.9)
+    figure, axes = pyplot.subplots(figsize=(side, side - 0.1), layout="constrained")
+    drawn = np.ma.masked_invalid(values)
+    axes.pcolormesh(drawn, cmap="cividis", vmin=0, vmax=100)
+    for row, column in itertools.product(range(len(sizes)), repeat=2):
+        if not np.isnan(values[row, column]):
+            ink = "#101010" if values[row, column] > 55 else "#FAFAFA"
+            told = f"{values[row, column]:.0f}"
+            axes.text(
+                column + 0.5, row + 0.5, told, ha="center", va="center", fontsize=7, color=ink
+            )
+    ticks = np.arange(len(sizes)) + 0.5
+    axes.set_xticks(ticks, list(map(str, sizes)))
+    axes.set_yticks(ticks, list(map(str, sizes)))
+    edge = sum(size <= trained for size in sizes)
+    axes.plot([0, edge, edge], [edge, edge, 0], color="#000000", lw=1.2, ls=":", clip_on=False)
+    axes.set(xlabel="digits of the first operand", ylabel="digits of the second", aspect="equal")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return _written(figure, path, title, None)
+
+
+def _legend(curves: Sequence[Curve]) -> list[str]:
+    """The names, with their label where there are several."""
+    several = len({curve.label for curve in curves}) > 1
+    return [_plain(f"{c.name} [{c.label}]" if several else c.name) for c in curves]
+
+
+def _plain(text: str) -> str:
+    """Not a formula: a dollar would begin one."""
+    return text.replace("$", r"\$")
+
+
+def _written(figure: Any, path: Path, title: str, legend: list[str] | None) -> Figure:
+    """The drawing for the page, where title and legend are text; then the files, that have their own."""
+    held = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "tenfold"}):
+        figure.savefig(held, format="svg", transparent=True, metadata={"Date": None})
+    figure.suptitle(_plain(title), x=0.02, ha="left", fontsize=11, wrap=True)
+    if legend is not None:
+        lines = figure.axes[0].get_lines()
+        columns = min(len(legend), max(1, int(75 // (max(map(len, legend)) + 6))))
+        figure.legend(
+            lines, legend, loc="outside lower left", ncols=columns, frameon=False, fontsize=8
+        )
+        height = figure.get_figheight()
+        figure.set_figheight(height + 0.2 + 0.18 * -(-len(legend) // columns))
+    files = path.with_name(f"{path.name}.png"), path.with_name(f"{path.name}.svg")
+    with rc_context({"svg.hashsalt": "tenfold"}):
+        figure.savefig(files[0], dpi=240)
+        figure.savefig(files[1], metadata={"Date": None})
     pyplot.close(figure)
-    return written
+    return Figure(inline(held.getvalue(), path.name), files)
 
 
 FLOOR = -12.0  # a weight of e^-12 is nothing to see

@@ -20,8 +20,8 @@ from tenfold.errors import TenfoldError
 from tenfold.pe import ENCODINGS, SIZES, PositionalEncoding
 from tenfold.registry import Spec
 from tenfold.report.figures import curves_by_head
+from tenfold.report.html import document
 from tenfold.report.listing import about
-from tenfold.report.page import document
 from tenfold.theory import Reach, profile, reach
 
 FURTHEST = 256

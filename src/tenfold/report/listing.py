@@ -12,6 +12,7 @@ from tenfold.errors import TenfoldError
 from tenfold.evals import SLICES
 from tenfold.lab import recipes, shipped
 from tenfold.lab.run import Run
+from tenfold.lab.tracking import TRACKERS
 from tenfold.models import MODELS
 from tenfold.pe import ENCODINGS, RELATIONS, SIZES
 from tenfold.places import SCHEMES
@@ -95,6 +96,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
 LISTINGS: dict[str, Callable[[], Listing]] = {
     **{kind: _components(registry) for kind, registry in REGISTRIES.items()},
     "models": _components(MODELS),
+    "trackers": _components(TRACKERS),
     "slices": lambda: [(name, about(slice)) for name, slice in SLICES.items()],
     "recipes": _recipes,
     "runs": _runs,

@@ -16,17 +16,18 @@ from tenfold.training.checkpoint import write_atomically
 
 
 def write_machine(found: Extracted, task: Task, folder: Path) -> dict[str, Path]:
-    """Write machine.json, machine.dot and machine.svg; say where they are."""
+    """Write machine.json, machine.dot, machine.svg and machine.png; say where they are."""
     folder.mkdir(parents=True, exist_ok=True)
     label = column_label(found)
     written = {
         name: folder / f"machine.{suffix}"
-        for name, suffix in (("table", "json"), ("dot", "dot"), ("drawing", "svg"))
+        for name, suffix in (("table", "json"), ("dot", "dot"), ("drawing", "svg"), ("png", "png"))
     }
     write_atomically(written["table"], json.dumps(as_json(found)).encode())
     token = functools.partial(token_label, task)
     write_atomically(written["dot"], as_dot(found.machine, label, token).encode())
-    draw_machine(found.machine, written["drawing"], label, found.differs, token)
+    for drawing in (written["drawing"], written["png"]):
+        draw_machine(found.machine, drawing, label, found.differs, token)
     return written
 
 

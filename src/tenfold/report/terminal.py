@@ -67,11 +67,17 @@ def print_cost(recipe: Recipe, cost: Cost) -> None:
     print(f"run         {recipe.run_name}")
     print(f"parameters  {cost.parameters:,}")
     print(f"FLOPs       {cost.flops_per_step:,} a step")
-    print(f"memory      {cost.memory_bytes / 2**20:,.0f} MiB for weights and optimizer")
-    print(f"time        {_span(cost.seconds)} for {recipe.train.steps:,} steps ({how})")
+    print(
+        f"memory      {cost.memory_bytes / 2**20:,.0f} MiB for weights, optimizer and activations"
+    )
+    print(f"time        {span(cost.seconds)} for {recipe.train.steps:,} steps ({how})")
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """
+    >>> span(42), span(150), span(9000)
+    ('about 42 seconds', 'about 2.5 minutes', 'about 2.5 hours')
+    """
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"about {seconds / size:.1f} {unit}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base, significant
+from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.samplers import cascades, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
@@ -57,6 +58,9 @@ class Addition(Task):
     def parse(self, text: str) -> Examples:
         example = self.operator.join(["10", "111", *["1"] * self.terms][: self.terms])
         return self.solve(*self.operands_of(text, f"a sum of {self.terms} numbers", example))
+
+    def cascade(self, examples: Examples) -> Ints | None:
+        return longest_cascade(examples.operands, self.base) if self.terms == 2 else None
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         found: dict[str, dict[str, Sampler]] = {"nines": {"nines": nines}}

@@ -141,6 +141,10 @@ class Task(ABC):
         """The hard problems of this length: for the slices `cascades` and `nines`, samplers by label."""
         return {}
 
+    def cascade(self, examples: Examples) -> Ints | None:
+        """How many columns the longest carry, or borrow, of each problem runs over (N,): 97+5 -> 2; None without any."""
+        return None
+
     def transducer(self) -> Transducer | None:
         """The task as a finite machine over columns, if it is one."""
         return None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base
+from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.samplers import cascades, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
@@ -74,6 +75,9 @@ class ModularAddition(Task):
 
     def parse(self, text: str) -> Examples:
         return self.solve(*self.operands_of(text, "a sum of 2 numbers", "10+101"))
+
+    def cascade(self, examples: Examples) -> Ints | None:
+        return longest_cascade(examples.operands, self.base) if self.terms == 2 else None
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         return {"cascades": cascades(length, self.base), "nines": {"nines": nines}}

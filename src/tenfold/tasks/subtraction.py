@@ -22,7 +22,7 @@ from tenfold.tasks.base import (
     shortened,
     significant,
 )
-from tenfold.tasks.cascades import draw_cascade
+from tenfold.tasks.cascades import draw_cascade, longest_cascade
 from tenfold.tasks.comparison import running_sign
 from tenfold.tasks.samplers import Drawn, lengths, numbers, powers
 from tenfold.tasks.transducer import END, REFUSED, Transducer
@@ -81,6 +81,11 @@ class Subtraction(Task):
 
     def parse(self, text: str) -> Examples:
         return self.solve(*self.operands_of(text, "a difference of 2 numbers", "100-11"))
+
+    def cascade(self, examples: Examples) -> Ints | None:
+        """1000-1 borrows over 3 columns: a column borrows where the complement of its upper digit and its lower digit carry."""
+        upper, lower = examples.operands[:, 0], examples.operands[:, 1]
+        return longest_cascade(np.stack([self.base - 1 - upper, lower], 1), self.base)
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """Borrows that run over 1, 2, 4, ... columns, and below the highest over all; 10...0 minus anything."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.tasks.addition import settle
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base, significant
+from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.samplers import Drawn, exact, nines, numbers, powers
 from tenfold.tasks.transducer import END, Transducer
 
@@ -52,6 +53,12 @@ class Successor(Task):
 
     def parse(self, text: str) -> Examples:
         return self.solve(*self.operands_of(text, "a number", "101"))
+
+    def cascade(self, examples: Examples) -> Ints | None:
+        """1999 -> 2000 carries over 3 columns."""
+        one = np.zeros_like(examples.operands)
+        one[..., 0] = 1
+        return longest_cascade(np.concatenate([examples.operands, one], 1), self.base)
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """Numbers that end in exactly 1, 2, 4, ... nines, and in any number of them."""

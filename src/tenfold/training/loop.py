@@ -1,7 +1,8 @@
 """The training loop: batches in, weights and metrics out.
 
 Everything random at step t is a function of (seed, t): the batch, its schemes, dropout. So a run that
-was stopped at any moment and resumed has the same weights, bit for bit, as one that was not.
+was stopped at any moment and resumed has the same weights, bit for bit, as one that was not. With several
+processes (see `distributed`) each has its share of every batch; the first alone keeps the folder.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tenfold.batch import IGNORED, Batch
@@ -25,11 +26,13 @@ from tenfold.errors import Diverged, Stopped, TenfoldError
 from tenfold.models.base import Model
 from tenfold.models.dropout import hand_generator
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
+from tenfold.training.distributed import Team
 from tenfold.training.memory import keep_memory
 from tenfold.training.optim import learning_rate, make_optimizer
 from tenfold.training.options import Training
 
 Metrics = dict[str, Any]
+APART = 2**48  # between the seeds of two processes' dropout
 
 
 @dataclass
@@ -46,6 +49,8 @@ class Job:
     evaluate_every: int = 0
     stop: Callable[[Model, int], str | None] | None = None  # a reason to end early
     tell: Callable[[Metrics], None] | None = None  # progress
+    track: Callable[[Metrics], None] | None = None  # what is written to metrics.jsonl
+    team: Team = field(default_factory=Team)  # the processes that train it together
 
 
 @dataclass
@@ -68,55 +73,76 @@ class Progress:
 
 def train(job: Job) -> Progress:
     """Train until `options.steps` or a reason to stop; resume where the folder's last checkpoint is."""
-    options, model = job.options, job.model
+    options, model, team = job.options, job.model, job.team
     torch.set_num_threads(options.threads)
     keep_memory()
     model.to(options.device).train()
     optimizer = make_optimizer(model, options)
     checkpoints = Checkpoints(job.folder / "checkpoints")
-    progress = _resume(job, checkpoints.latest(), optimizer)
+    progress = team.in_turn(lambda: _resume(job, checkpoints.latest(), optimizer))
+    _same_step(job, progress)
     drawing, dropping = torch.Generator(), torch.Generator(options.device)  # places; dropout
     hand_generator(model, dropping)
-    with _signals() as asked, _Log(job.folder / "metrics.jsonl", progress) as log:
+    network = _network(job, drawing)
+    with _signals() as asked, _log(job, progress) as log:
         started = time.monotonic() - progress.seconds
         while progress.step < options.steps and progress.reason is None:
             drawing.manual_seed(stream(job.seed, 2 * progress.step))
-            dropping.manual_seed(stream(job.seed, 2 * progress.step + 1))
-            loss, norm = _step(job, optimizer, progress.step, drawing)
+            dropping.manual_seed(stream(job.seed + team.rank * APART, 2 * progress.step + 1))
+            loss, norm = _step(job, network, optimizer, progress.step, drawing)
             progress.step += 1
             progress.seconds = time.monotonic() - started
-            if options.average:
-                _blend(progress, model, options.average)
-            line = {"step": progress.step, "loss": loss, "grad_norm": norm}
-            line |= {"lr": learning_rate(progress.step - 1, options), "seconds": progress.seconds}
-            last = progress.step == options.steps
-            if job.stop is not None:
-                progress.reason = job.stop(model, progress.step)
-                last = last or progress.reason is not None
-            if job.evaluate and (last or progress.step % job.evaluate_every == 0):
-                line |= _examine(job, progress)
-            if last or "eval" in line or progress.step % options.log_every == 0:
-                log.write(line)
-            if job.tell is not None:
-                job.tell(line)
-            if last or asked or progress.step % options.checkpoint_every == 0:
-                log.mark(progress)
-                _save(job, checkpoints, optimizer, progress)
-            if asked and not last:
-                name = signal.Signals(asked[0]).name
+            if log is not None:
+                _account(job, progress, log, loss, norm)
+            ended, signalled = team.most(progress.reason is not None, *asked[:1] or [0])
+            last = bool(ended) or progress.step == options.steps
+            if log is not None:
+                if last or signalled or progress.step % options.checkpoint_every == 0:
+                    log.mark(progress)
+                    _save(job, checkpoints, optimizer, progress)
+            if signalled and not last:
+                team.wait()  # for the first to have saved: who started us may end all with one
+                name = signal.Signals(signalled).name
                 raise Stopped(
                     f"stopped by {name} at step {progress.step}; the same command goes on from there",
-                    asked[0],
+                    signalled,
                 )
+            if last:
+                break
     hand_generator(model, None)
     return progress
 
 
+def _account(job: Job, progress: Progress, log: _Log, loss: float, norm: float) -> None:
+    """What the first process does after a step: average, ask whether to stop, evaluate, write, tell."""
+    options, model = job.options, job.model
+    if options.average:
+        _blend(progress, model, options.average)
+    line = {"step": progress.step, "loss": loss, "grad_norm": norm}
+    line |= {"lr": learning_rate(progress.step - 1, options), "seconds": progress.seconds}
+    last = progress.step == options.steps
+    if job.stop is not None:
+        progress.reason = job.stop(model, progress.step)
+        last = last or progress.reason is not None
+    if job.evaluate and (last or progress.step % job.evaluate_every == 0):
+        line |= _examine(job, progress)
+    if last or "eval" in line or progress.step % options.log_every == 0:
+        log.write(line)
+        if job.track is not None:
+            job.track(line)
+    if job.tell is not None:
+        job.tell(line)
+
+
 def _step(
-    job: Job, optimizer: torch.optim.AdamW, step: int, generator: torch.Generator
+    job: Job,
+    network: nn.Module,
+    optimizer: torch.optim.AdamW,
+    step: int,
+    generator: torch.Generator,
 ) -> tuple[float, float]:
     """One optimizer step over `accumulate` batches, weighted by graded tokens."""
-    options, model = job.options, job.model
+    options, model, team = job.options, job.model, job.team
     first = step * options.accumulate
     batches = [
         job.batch_at(first + i, generator).to(options.device) for i in range(options.accumulate)
@@ -126,10 +152,12 @@ def _step(
         group["lr"] = learning_rate(step, options)
     optimizer.zero_grad()
     loss = 0.0
-    for batch in batches:
-        part = answer_loss(model(batch), batch.target) / graded
-        part.backward()
+    for number, batch in enumerate(map(team.share, batches), start=1):
+        with team.later(network, last=number == len(batches)):
+            part = answer_loss(network(batch), batch.target) / graded
+            (part * team.size).backward()  # gradients are averaged over processes; the sum is meant
         loss += part.item()
+    loss = team.total(loss)
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), options.clip).item()
     if not (abs(loss) < float("inf") and norm < float("inf")):  # false for NaN too
         raise Diverged(
@@ -217,6 +245,25 @@ def _resume(job: Job, found: Checkpoint | None, optimizer: torch.optim.AdamW) ->
     return progress
 
 
+def _same_step(job: Job, progress: Progress) -> None:
+    """All processes of a run go on from one checkpoint, or none does."""
+    last, first = job.team.most(progress.step, -progress.step)
+    if last != -first:
+        raise TenfoldError(
+            f"process {job.team.rank} goes on from step {progress.step}, another from step "
+            f"{last if last != progress.step else -first}; {job.folder} must be a folder that all share"
+        )
+
+
+def _network(job: Job, generator: torch.Generator) -> nn.Module:
+    """What is called in a step: the model itself, or with several processes the model and their sums."""
+    if job.team.size == 1:
+        return job.model
+    generator.manual_seed(stream(job.seed, 0))
+    batch = job.team.share(job.batch_at(0, generator).to(job.options.device))
+    return job.team.spread(job.model, lambda network: answer_loss(network(batch), batch.target))
+
+
 def _flat(optimizer: torch.optim.AdamW) -> Tensors:
     """The optimizer's tensors under flat names: `3.exp_avg` is that of the fourth parameter."""
     state = optimizer.state_dict()["state"]
@@ -230,6 +277,11 @@ def _restore(optimizer: torch.optim.AdamW, tensors: Tensors) -> None:
         state.setdefault(int(number), {})[key] = tensor
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+def _log(job: Job, progress: Progress) -> _Log | nullcontext[None]:
+    """The metrics' file, for the first process alone."""
+    return _Log(job.folder / "metrics.jsonl", progress) if job.team.first else nullcontext()
 
 
 class _Log:

@@ -1,0 +1,226 @@
+"""Experiments: files below `papers/PAPER/` that say what to train and what to measure.
+
+`addition.py` or `addition.grid.yaml` is the experiment `symmetry/addition`. A Python file gives `grid`, the
+recipes to train (a list, or a function of the scale), or `measure(lab)`, rows that no run measures by itself
+(theory in closed form, a second stage of training, what attention looks at), or both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tenfold.errors import TenfoldError, unknown
+from tenfold.lab.claims import papers, read_claims
+from tenfold.lab.committed import COLUMNS, ROWS, Row, as_csv, read_rows
+from tenfold.lab.environment import environment
+from tenfold.lab.grid import grid
+from tenfold.lab.recipe import Recipe
+from tenfold.lab.recipes import SHELVES
+from tenfold.lab.results import Collected, collect
+from tenfold.lab.run import Run
+from tenfold.lab.sweep import Failure
+
+GRID = ".grid.yaml"
+Sweep = Callable[[Sequence[Recipe]], list[Run]]  # trains all, or raises what failed
+EMPTY: Row = dict.fromkeys(COLUMNS, "") | {
+    "seed": 0, "trained": None, "length": None, "n": 0, "low": None, "high": None, "steps": None,
+}  # fmt: skip
+
+
+class Incomplete(TenfoldError):
+    """Some runs of an experiment failed; the others are kept, and the same command tries again."""
+
+    def __init__(self, failures: Sequence[Failure], of: int) -> None:
+        super().__init__(
+            f"{len(failures)} of {of} runs failed; {failures[0].name}: {failures[0].reason}"
+        )
+        self.failures = failures
+        self.lines = [f"{each.name}: {line}" for each in failures for line in each.log]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    paper: str
+    name: str
+    path: Path
+
+    @property
+    def id(self) -> str:
+        return f"{self.paper}/{self.name}"
+
+    @cached_property
+    def holds(self) -> dict[str, Any]:
+        """What its Python file defines."""
+        if self.path.suffix != ".py":
+            return {"grid": self.path}
+        try:
+            held = runpy.run_path(str(self.path))
+        except Exception as error:
+            raise TenfoldError(f"{self.path} failed: {type(error).__name__}: {error}") from error
+        if not held.keys() & {"grid", "measure"}:
+            raise TenfoldError(f'{self.path} defines neither "grid" nor "measure"')
+        return held
+
+    @property
+    def title(self) -> str:
+        told = (self.holds.get("__doc__") or "").strip().splitlines()
+        return told[0].rstrip(".") if told else self.id
+
+    def folder(self, shelf: Path, scale: str) -> Path:
+        """Where its results are."""
+        return shelf / self.paper / self.name / scale
+
+    def recipes(self, scale: str, seeds: Sequence[int] | None = None) -> list[Recipe]:
+        """What it trains before anything is measured; nothing, if it is theory alone."""
+        return grid(self.path, scale, seeds) if "grid" in self.holds else []
+
+
+@dataclass
+class Lab:
+    """What `measure` works with. `lab.sweep(recipes)` trains more; their own rows are taken too."""
+
+    scale: str
+    seeds: Sequence[int] | None
+    trains: Sweep
+    runs: list[Run] = field(default_factory=list)
+
+    def sweep(self, recipes: Sequence[Recipe]) -> list[Run]:
+        finished = self.trains(recipes) if recipes else []
+        self.runs += finished
+        return finished
+
+    def about(self, run: Run) -> Row:
+        """The columns that rows of a run have in common, for rows that `measure` adds to them."""
+        first = collect([run.folder]).rows[0]
+        own = ("length", "slice", "metric", "value", "n", "low", "high", "checkpoint")
+        return {key: value for key, value in first.items() if key not in own}
+
+
+def experiments(paper: str) -> list[Experiment]:
+    """Every experiment of a paper, by name; a file that only holds a recipe is none."""
+    found: dict[str, Experiment] = {}
+    for shelf in SHELVES:
+        for path in sorted((shelf / paper).glob("*")):
+            if path.suffix == ".py" or path.name.endswith(GRID):
+                name = path.name.removesuffix(GRID).removesuffix(".py")
+                found.setdefault(name, Experiment(paper, name, path))
+    return [found[name] for name in sorted(found)]
+
+
+def find(name: str) -> list[Experiment]:
+    """`symmetry`: all its experiments; `symmetry/addition`: that one."""
+    paper, slash, wanted = name.partition("/")
+    if paper not in papers():
+        raise unknown("paper", paper, papers())
+    known = {each.name: each for each in experiments(paper)}
+    if slash and wanted in known:
+        return [known[wanted]]
+    there = f"there is: {', '.join(known)}" if known else f"papers/{paper} has no experiment yet"
+    if slash and wanted in {claim.experiment for claim in read_claims(paper).claims}:
+        raise TenfoldError(f"the experiment {name} does not exist yet; {there}")
+    if slash:
+        raise unknown(f"experiment of {paper}", wanted, known) if known else TenfoldError(there)
+    if not known:
+        raise TenfoldError(there)
+    return list(known.values())
+
+
+def run(
+    experiment: Experiment, scale: str, seeds: Sequence[int] | None, sweep: Sweep
+) -> tuple[Collected, list[Run]]:
+    """Train and measure; all rows, and the runs they came from."""
+    lab = Lab(scale, seeds, sweep)
+    lab.sweep(experiment.recipes(scale, seeds))
+    measured: list[Row] = []
+    if "measure" in experiment.holds:
+        measured = [_whole(experiment, row) for row in _measured(experiment, lab)]
+    found = collect([each.folder for each in lab.runs]) if lab.runs else Collected()
+    if found.problems:
+        raise TenfoldError(f"{experiment.id}: {found.problems[0]}")
+    return Collected(found.rows + measured, found.runs), lab.runs
+
+
+def _measured(experiment: Experiment, lab: Lab) -> list[Row]:
+    try:
+        return list(experiment.holds["measure"](lab))
+    except TenfoldError:
+        raise
+    except Exception as error:
+        told = f"{experiment.path} failed: {type(error).__name__}: {error}"
+        raise TenfoldError(told) from error
+
+
+def _whole(experiment: Experiment, row: Row) -> Row:
+    """A measured row with every column; what is not said is empty."""
+    for key in row:
+        if key not in COLUMNS:
+            raise unknown(f"column of {experiment.id}", key, COLUMNS)
+    for key in ("recipe", "metric", "value"):
+        if row.get(key) in (None, ""):
+            raise TenfoldError(f"{experiment.id}: a measured row has no {key}")
+    made = environment()
+    known = {"paper": experiment.paper, "commit": made["commit"] or "", "date": made["date"]}
+    return {**EMPTY, **known, **row, "value": float(row["value"])}
+
+
+def check_place(folder: Path, recipes: Sequence[Recipe]) -> None:
+    """Before hours of training: can results be written there, and would they drop seeds that are there?"""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder.parent).close()
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    if not (folder / ROWS).is_file():
+        return
+    ours = {(each.name, each.seed) for each in recipes}
+    names = {each.name for each in recipes}
+    lost = {
+        row["seed"]
+        for row in read_rows(folder / ROWS)
+        if row["recipe"] in names and (row["recipe"], row["seed"]) not in ours
+    }
+    if lost:
+        told = ", ".join(map(str, sorted(lost)))
+        raise TenfoldError(
+            f"{folder} holds seeds {told}, which this command would leave out; name them too with "
+            "--seeds (finished runs are not done again), or another place with --out"
+        )
+
+
+def commit(found: Collected, folder: Path, write_more: Callable[[Path], object]) -> Path:
+    """Write a results folder whole, or leave the old one as it was."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    try:
+        fresh.chmod(0o755)
+        write_more(fresh)
+        (fresh / ROWS).write_text(as_csv(found.rows))
+        runs = [{**each, **_read(each)} for each in found.runs]
+        (fresh / "runs.json").write_text(json.dumps(runs, indent=1) + "\n")
+        old = folder.with_name(f".{folder.name}-old")
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(fresh, folder)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return folder
+
+
+def _read(told: dict[str, Any]) -> dict[str, Any]:
+    """A run's recipe and environment as values, in place of their JSON text."""
+    return {key: json.loads(told[key]) for key in ("recipe", "environment")}

@@ -1,0 +1,159 @@
+"""The ledger: every claim of a paper, and what committed results make of it.
+
+`papers/PAPER/claims.yaml` says what is claimed, where, and the rule that decides; the status follows
+from `results/PAPER/EXPERIMENT/SCALE/rows.csv`. docs/ledger.md tells the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from tenfold.errors import TenfoldError, unknown
+from tenfold.lab.claims import About, Claim, papers, read_claims
+from tenfold.lab.committed import SCALES, Row, committed
+from tenfold.lab.rules import Cell, Condition, Number, Verdict
+
+Status = Literal["open", "reproduced", "partly", "contradicted", "not shown at this scale"]
+STATUSES: tuple[Status, ...] = (
+    "open", "reproduced", "partly", "contradicted", "not shown at this scale",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim of a paper beside the rows that decide it, at the scale that was chosen."""
+
+    paper: str
+    about: About
+    claim: Claim
+    scale: str | None
+    rows: Sequence[Row]
+
+    @property
+    def id(self) -> str:
+        return f"{self.paper}/{self.claim.id}"
+
+    @property
+    def unit(self) -> str:
+        return self.claim.unit or self.about.unit
+
+    @cached_property
+    def given(self) -> list[Verdict]:
+        return self._judged(self.claim.given)
+
+    @cached_property
+    def shown(self) -> list[Verdict]:
+        return self._judged(self.claim.shown)
+
+    def _judged(self, conditions: Sequence[Condition]) -> list[Verdict]:
+        laid = [condition.over(self.claim.where) for condition in conditions]
+        try:
+            return [v for each in laid for v in each.judged(self.rows, self.claim.seeds)]
+        except TenfoldError as error:
+            raise TenfoldError(f"{self.id}: {error}") from None
+
+    @property
+    def missing(self) -> list[str]:
+        """What is not there, a line each."""
+        if self.scale is None:
+            return [f"the experiment {self.paper}/{self.claim.experiment} has no committed results"]
+        return list(dict.fromkeys(m for v in (*self.given, *self.shown) for m in v.missing))
+
+    @property
+    def status(self) -> Status:
+        if self.missing:
+            return "open"
+        large = self.claim.scale == "any" or self.scale == "paper"
+        if not all(verdict.holds for verdict in self.given):
+            return "open" if large else "not shown at this scale"
+        held = [verdict.holds for verdict in self.shown]
+        if all(held):
+            return "reproduced"
+        if any(held):
+            return "partly"
+        return "contradicted" if large else "not shown at this scale"
+
+    @property
+    def held(self) -> int:
+        """How many cells of the rule hold."""
+        return sum(verdict.holds is True for verdict in self.shown)
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs behind the rule's cells."""
+        numbers = [n for v in (*self.given, *self.shown) for n in (v.ours, v.against) if n]
+        return list(dict.fromkeys(run for number in numbers for run in number.runs))
+
+    def as_json(self) -> dict[str, Any]:
+        claim = self.claim
+        return {
+            "id": self.id, "paper": self.paper, "place": claim.place, "says": claim.says,
+            "how": claim.how, "experiment": f"{self.paper}/{claim.experiment}",
+            "status": self.status, "ours": ours(self), "theirs": claim.theirs,
+            "held": self.held, "of": len(self.shown), "runs": self.runs, "scale": self.scale,
+            "missing": self.missing,
+        }  # fmt: skip
+
+
+def ledger(
+    only: Sequence[str] | None = None, results: Sequence[Path] = (), shelves: Sequence[Path] = ()
+) -> list[Entry]:
+    """Every claim of these papers (default: of all) with the rows that decide it."""
+    known = papers(shelves)
+    for key in only or ():
+        if key not in known:
+            raise unknown("paper", key, known)
+    found = []
+    for key in only or known:
+        sheet = read_claims(key, shelves)
+        tables = {c.experiment: committed(key, c.experiment, results) for c in sheet.claims}
+        found += [entry(key, sheet.paper, c, tables[c.experiment]) for c in sheet.claims]
+    return found
+
+
+def entry(paper: str, about: About, claim: Claim, tables: dict[str, list[Row]]) -> Entry:
+    """A claim at the largest scale that has all its cells; else at the largest there is."""
+    scales = [scale for scale in SCALES if scale in tables]
+    tried = [Entry(paper, about, claim, scale, tables[scale]) for scale in scales]
+    whole = [each for each in tried if not each.missing]
+    return (whole or tried or [Entry(paper, about, claim, None, ())])[0]
+
+
+def find(name: str) -> Entry:
+    """One claim by its id: `symmetry/fig2-rpe-holds`."""
+    found = {each.id: each for each in ledger()}
+    if name not in found:
+        raise unknown("claim", name, found)
+    return found[name]
+
+
+def ours(entry: Entry) -> str:
+    """What we measured, for the rule's cells: `7 digits 99.8%, 10 digits 99.0%; median of 3 seeds`."""
+    if entry.scale is None or entry.missing:
+        return ""
+    cells = [verdict.ours.cell for verdict in entry.shown]
+    others = [verdict.condition.other for verdict in entry.shown if verdict.condition.other]
+    told = []
+    for verdict in entry.shown:
+        told.append(_labelled(verdict.ours, _varying(cells), entry.unit))
+        if verdict.against is not None:
+            told[-1] += f" against {_labelled(verdict.against, _varying(others), entry.unit)}"
+    seeds = min(verdict.ours.seeds for verdict in entry.shown)
+    takes = {cell.take or "median" for cell in cells}
+    over = f"; {takes.pop()} of {seeds} seeds" if len(takes) == 1 and seeds > 1 else ""
+    return ", ".join(told) + over
+
+
+def _labelled(number: Number, keys: Sequence[str], unit: str) -> str:
+    value = "" if number.value is None else number.cell.number(number.value)
+    return f"{number.cell.told(keys, unit)} {value}".strip()
+
+
+def _varying(cells: Sequence[Cell]) -> list[str]:
+    """The columns in which cells differ; only these tell them apart."""
+    said = [cell.said() for cell in cells]
+    return [key for key in Cell.model_fields if len({str(each.get(key)) for each in said}) > 1]

@@ -1,0 +1,119 @@
+"""Workers on this machine: one single-threaded process a core, as far as the memory goes."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from tenfold.errors import TenfoldError
+from tenfold.lab.memory import available, taken
+from tenfold.lab.work import Ending, Errand, do
+
+
+@dataclass
+class Worker:
+    process: Any
+    pipe: Connection
+    number: int | None = None  # of the run that it works on
+    threads: int = 0
+    memory: int = 0  # bytes that the run is expected to take
+
+
+class Local:
+    """Starts errands on processes that live until the sweep ends; importing torch takes a second or two."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise TenfoldError(f"{workers} workers; at least 1 is needed")
+        self.cores = workers or cores()
+        self.workers: list[Worker] = []
+        self.context = multiprocessing.get_context("spawn")
+
+    def __enter__(self) -> Local:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ask all to stop; those that work save what they did."""
+        for worker in self.workers:
+            worker.process.terminate()
+            worker.pipe.close()
+        for worker in self.workers:
+            worker.process.join()
+
+    def ready(self, threads: int, memory: int) -> bool:
+        """Whether another run fits beside those that run: in cores, and in memory; a first one always does."""
+        working = self._working()
+        if not working:
+            return True
+        if sum(worker.threads for worker in working) + threads > self.cores:
+            return False
+        free = available()
+        if free is None:
+            return True
+        growing = (max(0, w.memory - taken(w.process.pid)) for w in working)
+        return free - sum(growing) > memory
+
+    def start(self, number: int, errand: Errand, threads: int, memory: int) -> None:
+        idle = next((worker for worker in self.workers if worker.number is None), None)
+        worker = idle or self._hire()
+        worker.number, worker.threads, worker.memory = number, threads, memory
+        with contextlib.suppress(OSError):  # it died meanwhile, which `ended` will tell
+            worker.pipe.send(errand)
+
+    def ended(self, patience: float) -> list[tuple[int, Ending | str]]:
+        """The numbers of the runs that ended, and how; text is how the worker itself died."""
+        working = self._working()
+        found: list[tuple[int, Ending | str]] = []
+        for pipe in wait([worker.pipe for worker in working], patience):
+            worker = next(each for each in working if each.pipe is pipe)
+            number = worker.number
+            assert number is not None
+            try:
+                found.append((number, worker.pipe.recv()))
+                worker.number = None
+            except (EOFError, OSError):
+                worker.process.join()
+                found.append((number, _death(worker.process.exitcode)))
+                worker.pipe.close()
+                self.workers.remove(worker)
+        return found
+
+    def _working(self) -> list[Worker]:
+        return [worker for worker in self.workers if worker.number is not None]
+
+    def _hire(self) -> Worker:
+        ours, theirs = self.context.Pipe()
+        process = self.context.Process(target=_live, args=(theirs,))
+        process.start()
+        theirs.close()
+        self.workers.append(Worker(process, ours))
+        return self.workers[-1]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _live(pipe: Connection) -> None:
+    """A worker's whole life. Ctrl-C reaches the driver, which ends us with SIGTERM."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(EOFError, OSError):  # the driver is done with us, or gone
+        while (ending := do(pipe.recv())).kind != "stopped":
+            pipe.send(ending)
+
+
+def _death(code: int | None) -> str:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        return f"its process was ended by {name}" + (
+            ", as the system does when memory runs out" if name == "SIGKILL" else ""
+        )
+    return f"its process ended with code {code}"

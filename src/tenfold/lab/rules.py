@@ -1,0 +1,238 @@
+"""Rules: conditions over cells of result rows. What holds is computed, never written by hand.
+
+    where: {recipe: symmetry/addition-relative, length: [7, 10]}
+    at_least: 0.85
+
+A cell is what is left of the rows when every column has the wanted value: one number a seed, of which
+`take` makes one. A list stands for a cell each. A bound is a number, or another cell laid over this one:
+`above: {recipe: symmetry/addition-absolute}`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pydantic
+
+from tenfold.errors import TenfoldError
+from tenfold.lab.committed import Row
+from tenfold.lab.recipe import Strict
+
+Words = str | list[str] | None
+Counts = int | list[int] | None
+Take = Literal["median", "mean", "lowest", "highest", "spread", "success"]
+
+SUCCESS = 0.99  # a seed has succeeded from here on
+TAKES: dict[Take, Callable[[list[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+    "lowest": min,
+    "highest": max,
+    "spread": lambda values: max(values) - min(values),
+    "success": lambda values: statistics.fmean(value >= SUCCESS for value in values),
+}
+USUAL = {"metric": ("exact",), "checkpoint": ("best", ""), "slice": ("uniform", "")}
+
+
+class Cell(Strict):
+    """Which rows are meant, column by column, and what to take of their seeds.
+
+    `times: 10` is ten times the training length, `beyond: 2` is two more than it.
+    """
+
+    recipe: Words = None
+    task: Words = None
+    format: Words = None
+    encoding: Words = None
+    scheme: Words = None
+    label: Words = None
+    slice: Words = None
+    metric: Words = None
+    checkpoint: Words = None
+    trained: Counts = None
+    length: Counts = None
+    times: Counts = None
+    beyond: Counts = None
+    take: Take | None = None
+
+    def over(self, below: Cell) -> Cell:
+        """This cell, with the values of another where it says nothing."""
+        return Cell(**{**below.said(), **self.said()})
+
+    def said(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+    def each(self) -> Iterator[Cell]:
+        """The cells that lists stand for."""
+        said = self.said()
+        several = {key: value for key, value in said.items() if isinstance(value, list)}
+        for point in itertools.product(*several.values()):
+            yield Cell(**{**said, **dict(zip(several, point, strict=True))})
+
+    def rows(self, rows: Sequence[Row]) -> list[Row]:
+        wanted = {**USUAL, **{key: (value,) for key, value in self.said().items()}}
+        wanted.pop("take", None)
+        return [row for row in rows if all(_column(row, k) in v for k, v in wanted.items())]
+
+    def told(self, keys: Sequence[str] | None = None, unit: str = "digits") -> str:
+        """`addition-relative, 7 digits`; of these columns alone, if they are named."""
+        said = {k: v for k, v in self.said().items() if keys is None or k in keys}
+        return ", ".join(_word(key, value, unit) for key, value in said.items())
+
+    @property
+    def share(self) -> bool:
+        """Whether it is a part of a whole, for people in percent: `exact`, `exact-truncated`, `digit-3`."""
+        metric = self.metric or "exact"
+        return self.take == "success" or str(metric).split("-")[0] in ("exact", "digit")
+
+    def number(self, value: float) -> str:
+        return f"{100 * value:.1f}%" if self.share else f"{value:.4g}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a cell comes to; no value where rows or seeds are missing."""
+
+    cell: Cell
+    value: float | None
+    seeds: int
+    runs: tuple[str, ...]
+    missing: str = ""
+
+
+class Condition(Strict):
+    """A cell and its bound."""
+
+    where: Cell = Cell()
+    at_least: float | None = None
+    at_most: float | None = None
+    within: tuple[float, float] | None = None  # a value, and how far from it
+    above: Cell | None = None  # more than `factor` times the other cell, plus `by`
+    below: Cell | None = None  # less than `factor` times the other cell, less `by`
+    near: Cell | None = None  # no further than `by` from the other cell
+    by: pydantic.NonNegativeFloat = 0.0
+    factor: pydantic.PositiveFloat = 1.0
+    theirs: float | None = None  # the number that was published for this cell
+
+    @pydantic.model_validator(mode="after")
+    def _one_bound(self) -> Condition:
+        given = [k for k in BOUNDS if getattr(self, k) is not None]
+        if len(given) != 1:
+            told = " and ".join(given) or "none"
+            raise ValueError(f"a condition has one bound, not {told}; one of {', '.join(BOUNDS)}")
+        other = self.other
+        if other is None and (self.by or self.factor != 1.0):
+            raise ValueError("`by` and `factor` go with above, below or near")
+        if other is not None and any(isinstance(v, list) for v in other.said().values()):
+            raise ValueError(f"`{given[0]}` names one cell, not a list")
+        if self.near is not None and (self.by == 0 or self.factor != 1.0):
+            raise ValueError("`near` wants `by`, how far, and no `factor`")
+        return self
+
+    @property
+    def other(self) -> Cell | None:
+        return self.above or self.below or self.near
+
+    def over(self, below: Cell) -> Condition:
+        return self.model_copy(update={"where": self.where.over(below)})
+
+    def judged(self, rows: Sequence[Row], seeds: int) -> list[Verdict]:
+        """A verdict a cell; `seeds` are wanted at the least."""
+        found = []
+        for cell in self.where.each():
+            ours = _number(cell, rows, seeds)
+            other = self.other
+            against = None if other is None else _number(other.over(cell), rows, seeds)
+            found.append(Verdict(self, ours, against))
+        return found
+
+    def holds(self, value: float, other: float) -> bool:
+        scaled = self.factor * other
+        return {
+            "at_least": lambda: value >= (self.at_least or 0.0),
+            "at_most": lambda: value <= (self.at_most or 0.0),
+            "within": lambda: abs(value - (self.within or (0, 0))[0]) <= (self.within or (0, 0))[1],
+            "above": lambda: value > scaled + self.by,
+            "below": lambda: value < scaled - self.by,
+            "near": lambda: abs(value - other) <= self.by,
+        }[self.bound]()
+
+    @property
+    def bound(self) -> str:
+        return next(k for k in BOUNDS if getattr(self, k) is not None)
+
+
+BOUNDS = ("at_least", "at_most", "within", "above", "below", "near")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one cell of a condition."""
+
+    condition: Condition
+    ours: Number
+    against: Number | None
+
+    @property
+    def holds(self) -> bool | None:
+        """None where rows are missing."""
+        other = 0.0 if self.against is None else self.against.value
+        if self.ours.value is None or other is None:
+            return None
+        return self.condition.holds(self.ours.value, other)
+
+    @property
+    def missing(self) -> list[str]:
+        return [n.missing for n in (self.ours, self.against) if n is not None and n.missing]
+
+    def bound(self, unit: str) -> str:
+        """`at least 85.0%`, `above addition-absolute by 10.0%`."""
+        told, value = self.condition, self.ours.cell.number
+        if told.within is not None:
+            return f"within {value(told.within[1])} of {value(told.within[0])}"
+        if told.other is None:
+            kind = "at least" if told.at_least is not None else "at most"
+            return f"{kind} {value(getattr(told, told.bound))}"
+        words = [told.bound, f"{told.factor:g} times" if told.factor != 1 else ""]
+        words += [told.other.told(unit=unit), f"by {value(told.by)}" if told.by else ""]
+        return " ".join(filter(None, words))
+
+
+def _number(cell: Cell, rows: Sequence[Row], seeds: int) -> Number:
+    found = cell.rows(rows)
+    by_seed: dict[Any, float] = {row["seed"]: row["value"] for row in found}
+    if len(by_seed) < len(found):
+        raise TenfoldError(
+            f"a rule's cell ({cell.told()}) has {len(found)} rows for {len(by_seed)} seeds; "
+            "name another column, such as metric or slice"
+        )
+    runs = tuple(dict.fromkeys(row["run"] for row in found if row["run"]))
+    if len(by_seed) < seeds:
+        lacks = f"{cell.told()}: " + (f"{len(by_seed)} of {seeds} seeds" if found else "no rows")
+        return Number(cell, None, len(by_seed), runs, lacks)
+    return Number(cell, TAKES[cell.take or "median"](list(by_seed.values())), len(by_seed), runs)
+
+
+def _column(row: Row, key: str) -> Any:
+    if key == "times":
+        trained = row["trained"]
+        return row["length"] / trained if trained else None
+    if key == "beyond":
+        return None if row["trained"] is None else row["length"] - row["trained"]
+    return row[key]
+
+
+def _word(key: str, value: Any, unit: str) -> str:
+    words = {
+        "length": f"{value} {unit if value != 1 else unit.removesuffix('s')}",
+        "times": f"{value} times the training length",
+        "beyond": f"{value:+d} {unit}" if isinstance(value, int) else "",
+        "trained": f"trained on {value} {unit}",
+        "recipe": str(value).partition("/")[2] or str(value),
+        "take": f"{value} seed" if value in ("lowest", "highest") else str(value),
+    }
+    return words.get(key, str(value))

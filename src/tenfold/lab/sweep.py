@@ -1,0 +1,277 @@
+"""Sweeps: many runs, on this machine or on a cluster; the same call again completes what is missing.
+
+Execution is at least once: a worker that dies is replaced, and its run goes on from its last checkpoint.
+The commit is exactly once: a run's folder is leased to one attempt at a time, and its `result.json` is
+created last, whole, and never written over.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from tenfold.errors import Stopped, TenfoldError, unknown
+from tenfold.lab.build import build
+from tenfold.lab.cost import PROCESS, Count, count
+from tenfold.lab.lease import Lease
+from tenfold.lab.local import Local
+from tenfold.lab.recipe import Recipe
+from tenfold.lab.run import Run
+from tenfold.lab.train import start_over
+from tenfold.lab.work import Ending, Errand, last_lines, status
+
+State = Literal["waiting", "running", "elsewhere", "finished", "kept", "failed"]
+TRIES = 3  # of a run whose worker dies
+TICK = 0.25  # seconds between two looks at the workers
+RETURN = 2.0  # seconds after which a run that another process works on is looked at again
+
+
+@dataclass
+class Entry:
+    """One run of a sweep, and how it is going; `kept` was finished before."""
+
+    recipe: Recipe
+    folder: Path
+    counted: Count
+    state: State = "waiting"
+    tries: int = 0
+    after: float = 0.0  # not to be started before
+    reason: str = ""
+    told: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.recipe.name}, seed {self.recipe.seed}"
+
+    @property
+    def work(self) -> float:
+        """Operations of the whole run."""
+        return float(self.counted.flops_per_step) * self.recipe.train.steps
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, 0 to 1."""
+        if self.state in ("finished", "kept", "failed"):
+            return 1.0
+        return min(1.0, self.told.get("step", 0) / self.recipe.train.steps)
+
+
+@dataclass(frozen=True)
+class Failure:
+    name: str
+    folder: Path
+    reason: str
+    log: list[str]  # its last lines
+
+
+@dataclass(frozen=True)
+class Outcome:
+    runs: list[Run]  # that are finished, in the order of the recipes
+    failures: list[Failure]
+    kept: int  # of the runs, those that had been finished before
+
+    def complete(self) -> list[Run]:
+        """All runs; an error if one is missing."""
+        if self.failures:
+            told = (f"{failure.name}: {failure.reason}" for failure in self.failures)
+            raise TenfoldError("; ".join(told))
+        return self.runs
+
+
+class Workers(Protocol):
+    """Where runs are run."""
+
+    def __enter__(self) -> Workers: ...
+    def __exit__(self, *_: object) -> None: ...
+    def ready(self, threads: int, memory: int) -> bool: ...
+    def start(self, number: int, errand: Errand, threads: int, memory: int) -> None: ...
+    def ended(self, patience: float) -> list[tuple[int, Ending | str]]: ...
+
+
+def _on_ray(workers: int | None, address: str | None) -> Workers:
+    from tenfold.lab.cluster import OnRay
+
+    return OnRay(workers, address)
+
+
+def _here(workers: int | None, address: str | None) -> Workers:
+    if address is not None:
+        raise TenfoldError(f'the address "{address}" is of a cluster; use it with --on ray')
+    return Local(workers)
+
+
+WAYS: dict[str, Callable[[int | None, str | None], Workers]] = {"local": _here, "ray": _on_ray}
+
+
+def sweep(
+    recipes: Sequence[Recipe],
+    folder: Path | str = Path("runs"),
+    *,
+    folders: Sequence[Path] | None = None,
+    on: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    fresh: bool = False,
+    track: str | None = None,
+    log_samples: bool = False,
+    tell: Callable[[Sequence[Entry]], None] | None = None,
+) -> Outcome:
+    """Train every recipe in a folder of its own below `folder` (or in `folders`); failures stop no other run.
+
+    `tell` hears of all runs a few times a second. SIGTERM and Ctrl-C end the workers, which save first.
+    """
+    if on not in WAYS:
+        raise unknown("place for a sweep", on, WAYS)
+    entries = plan(recipes, folder, folders)
+    if fresh:
+        for entry in entries:
+            start_over(entry.folder)
+    for entry in entries:
+        _pass_over(entry)
+    home = _home(entries[0].folder.parent)
+    extras = {"driver": home, "track": track, "log_samples": log_samples}
+    try:
+        with Lease(home), WAYS[on](workers, address) as staff, _obeying_sigterm():
+            while _unfinished(entries):
+                _start(entries, staff, extras)
+                for number, how in staff.ended(TICK):
+                    _end(entries[number], how)
+                if tell is not None:
+                    _look(entries)
+                    tell(entries)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    if tell is not None:
+        tell(entries)
+    return _outcome(entries)
+
+
+def _home(folder: Path) -> Path:
+    """A place for the driver's lease, which tells the workers that it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        home = folder.resolve() / f".sweep-{uuid.uuid4().hex}"
+        home.mkdir()
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    return home
+
+
+def plan(
+    recipes: Sequence[Recipe],
+    folder: Path | str = Path("runs"),
+    folders: Sequence[Path] | None = None,
+) -> list[Entry]:
+    """Every recipe built and counted, before any is started."""
+    if not recipes:
+        raise TenfoldError("an empty sweep: there is no recipe in it")
+    places = list(folders or (Path(folder) / recipe.run_name for recipe in recipes))
+    counted: dict[str, Count] = {}
+    entries = []
+    for recipe, place in zip(recipes, places, strict=True):
+        alike = recipe.replace(seed=0).fingerprint
+        if alike not in counted:
+            try:
+                counted[alike] = count(build(recipe))
+            except TenfoldError as error:
+                raise TenfoldError(f'"{recipe.name}": {error}') from None
+        entries.append(Entry(recipe, place, counted[alike]))
+    for entry in entries:
+        if sum(other.folder == entry.folder for other in entries) > 1:
+            raise TenfoldError(f"{entry.name} is there twice: {entry.folder} would hold two runs")
+    return entries
+
+
+def _pass_over(entry: Entry) -> bool:
+    """Whether there is nothing to do: the run is finished, or what is there cannot be gone on with."""
+    run = Run(entry.folder, entry.recipe)
+    if run.finished:
+        try:
+            held = run.result().get("fingerprint")
+            other = held != entry.recipe.fingerprint
+            entry.state = "failed" if other else "kept"
+            entry.reason = (
+                f"{entry.folder} holds results of another recipe ({held})" if other else ""
+            )
+        except TenfoldError as error:
+            entry.state, entry.reason = "failed", f"{error}; --fresh starts it over"
+    return run.finished
+
+
+def _unfinished(entries: Sequence[Entry]) -> bool:
+    return any(entry.state in ("waiting", "running", "elsewhere") for entry in entries)
+
+
+def _start(entries: Sequence[Entry], staff: Workers, extras: dict[str, Any]) -> None:
+    """Give workers what they have room for."""
+    now = time.monotonic()
+    for number, entry in enumerate(entries):
+        if entry.state not in ("waiting", "elsewhere") or entry.after > now:
+            continue
+        if entry.state == "elsewhere" and _pass_over(entry):
+            continue
+        threads, memory = entry.recipe.train.threads, PROCESS + entry.counted.memory_bytes
+        if not staff.ready(threads, memory):
+            break
+        errand = Errand(entry.recipe.as_json(), entry.folder.resolve(), **extras)
+        staff.start(number, errand, threads, memory)
+        entry.state = "running"
+
+
+def _end(entry: Entry, how: Ending | str) -> None:
+    """What became of a run; one whose worker died, or whose folder was another's, is tried again."""
+    if isinstance(how, str):
+        entry.tries += 1
+        again = entry.tries < TRIES
+        entry.state = "waiting" if again else "failed"
+        entry.reason = how if again else f"{how}, {TRIES} times"
+    elif how.kind in ("busy", "lost"):
+        entry.state, entry.after = "elsewhere", time.monotonic() + RETURN
+    elif how.kind == "finished":
+        entry.state = "finished"
+    else:
+        entry.state, entry.reason = "failed", how.reason
+
+
+def _look(entries: Sequence[Entry]) -> None:
+    for entry in entries:
+        if entry.state in ("running", "elsewhere"):
+            entry.told = status(entry.folder)
+
+
+def _outcome(entries: Sequence[Entry]) -> Outcome:
+    done = [entry for entry in entries if entry.state in ("finished", "kept")]
+    return Outcome(
+        [Run(entry.folder, entry.recipe) for entry in done],
+        [
+            Failure(entry.name, entry.folder, entry.reason, last_lines(entry.folder))
+            for entry in entries
+            if entry.state == "failed"
+        ],
+        sum(entry.state == "kept" for entry in entries),
+    )
+
+
+@contextmanager
+def _obeying_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise, so that the workers are ended with us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, _frame: object) -> None:
+        raise Stopped("stopped by SIGTERM; the same command goes on from there", number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,124 @@
+"""Progress of a sweep: a live table with an ETA for the whole on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from tenfold.lab.sweep import Entry
+from tenfold.report.progress import QUIET_SECONDS
+from tenfold.report.terminal import span
+
+SHOWN = 20  # runs in the table; the rest is counted
+ENDED = ("finished", "kept", "failed")
+
+
+class Board:
+    """`with Board() as board: sweep(recipes, tell=board)`."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True)
+        self.live: Live | None = None
+        self.began = time.monotonic()
+        self.spoke = self.began
+        self.first: float | None = None  # work that was done when we began
+        self.ended: set[int] = set()
+
+    def __enter__(self) -> Board:
+        if self.console.is_terminal:
+            self.live = Live(console=self.console, refresh_per_second=4, transient=False)
+            self.live.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def __call__(self, entries: Sequence[Entry]) -> None:
+        if self.live is not None:
+            self.live.update(self._table(entries))
+            return
+        for number, entry in enumerate(entries):
+            if entry.state in ENDED and number not in self.ended:
+                self.ended.add(number)
+                if entry.state != "kept":
+                    self._say(f"{entry.name}: {entry.state}{_reason(entry)}")
+        if time.monotonic() - self.spoke > QUIET_SECONDS:
+            self.spoke = time.monotonic()
+            running = [f"{e.name}: {_doing(e)}" for e in entries if e.state == "running"]
+            self._say("; ".join([self.summary(entries), *running[:4]]))
+
+    def summary(self, entries: Sequence[Entry]) -> str:
+        """`7 of 15 done (3 before), 2 running, 1 failed; about 40 seconds left`."""
+        states = Counter(entry.state for entry in entries)
+        done = states["finished"] + states["kept"]
+        text = f"{done} of {len(entries)} done"
+        text += f" ({states['kept']} before)" if states["kept"] else ""
+        for state in ("running", "waiting", "failed"):
+            text += f", {states[state]} {state}" if states[state] else ""
+        text += f", {states['elsewhere']} in another process" if states["elsewhere"] else ""
+        left = self.left(entries)
+        return text + (f"; {span(left)} left" if left else "")
+
+    def left(self, entries: Sequence[Entry]) -> float | None:
+        """Seconds, by the work that was done since we began; None as long as nobody can know."""
+        done = sum(entry.work * entry.share for entry in entries)
+        if self.first is None:
+            self.first, self.began = done, time.monotonic()
+        spent, whole = done - self.first, sum(entry.work for entry in entries)
+        if spent <= 0 or done >= whole:
+            return None
+        return (whole - done) * (time.monotonic() - self.began) / spent
+
+    def _table(self, entries: Sequence[Entry]) -> Table:
+        table = Table(title=self.summary(entries), title_justify="left", box=None)
+        for heading in ("run", "seed", "step", "loss", "", ""):
+            table.add_column(
+                heading, justify="right" if heading in ("seed", "step", "loss") else "left"
+            )
+        shown = [e for e in entries if e.state in ("running", "elsewhere", "failed")][:SHOWN]
+        for entry in shown:
+            told = entry.told
+            loss = f"{told['loss']:.4f}" if "loss" in told else ""
+            step = f"{told.get('step', 0)}/{entry.recipe.train.steps}"
+            doing = entry.reason if entry.state == "failed" else _measuring(told) or entry.state
+            row = (entry.recipe.name, str(entry.recipe.seed), step, loss, _exact(told), doing)
+            table.add_row(*row, style="red" if entry.state == "failed" else None)
+        return table
+
+    def _say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _reason(entry: Entry) -> str:
+    return f": {entry.reason}" if entry.state == "failed" else ""
+
+
+def _doing(entry: Entry) -> str:
+    told = entry.told
+    step = f"step {told.get('step', 0)}/{entry.recipe.train.steps}"
+    loss = f"loss {told['loss']:.4f}" if "loss" in told else ""
+    return ", ".join(filter(None, [step, loss, _exact(told), _measuring(told)]))
+
+
+def _exact(told: dict[str, Any]) -> str:
+    exact = told.get("exact", {})
+    shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
+    return f"right at {shown}" if shown else ""
+
+
+def _measuring(told: dict[str, Any]) -> str:
+    return f"{told['doing']}, {told['measured']}/{told['of']}" if "measured" in told else ""

@@ -1,0 +1,158 @@
+"""Runs that differ in their seed alone, under a name that tells them from the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tenfold.errors import TenfoldError
+from tenfold.lab.recipe import PROSE, Recipe
+from tenfold.lab.results import Collected, collect, find_runs
+from tenfold.lab.run import Run
+from tenfold.lab.tables import ROWS_FILE, Fields
+
+TOLD, LONGEST = 3, 60  # a name tells of so many differing settings, in so many characters
+
+
+@dataclass(frozen=True)
+class Group:
+    """`runs` and `rows` are as in `tenfold.lab.results`; `recipe` is that of the first run."""
+
+    name: str
+    recipe: Recipe
+    runs: tuple[Fields, ...]
+    rows: tuple[Fields, ...]
+
+    @property
+    def label(self) -> str:
+        return self.recipe.label
+
+    @property
+    def seeds(self) -> list[int]:
+        return sorted(run["seed"] for run in self.runs)
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a page tells: groups of runs, those that have weights here by fingerprint, and what was left out."""
+
+    groups: list[Group]
+    runs: dict[str, Run] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def gather(places: Sequence[Path | str]) -> Story:
+    """From run folders, folders of runs, and folders of results, where there are no weights."""
+    collected = collect(places)
+    groups, problems = grouped(collected)
+    runs: dict[str, Run] = {}
+    for folder in (run for place in map(Path, places) for run in _folders(place)):
+        with suppress(TenfoldError):  # one that cannot be opened is among the problems
+            run = Run.open(folder)
+            runs.setdefault(run.recipe.fingerprint, run)
+    return Story(groups, runs, [*collected.problems, *problems])
+
+
+def _folders(place: Path) -> list[Path]:
+    results = place.suffix == ".parquet" or (place / ROWS_FILE).is_file()
+    return [] if results else find_runs(place)
+
+
+def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
+    """The groups, those of one label beside each other, and a line about each run that is left out."""
+    rows: dict[str, list[Fields]] = {}
+    for row in collected.rows:
+        rows.setdefault(row["fingerprint"], []).append(row)
+    problems: list[str] = []
+    found: dict[str, list[tuple[Recipe, Fields]]] = {}
+    for run in collected.runs:
+        try:
+            recipe = Recipe.of(json.loads(run["recipe"]))
+        except (TenfoldError, ValueError) as error:
+            problems.append(f"{run['run']}: its recipe cannot be read: {error}")
+        else:
+            found.setdefault(recipe.replace(seed=0).fingerprint, []).append((recipe, run))
+    known = {run["fingerprint"] for run in collected.runs}
+    problems += [
+        f"{rows[fingerprint][0]['run']}: its recipe and environment are not told"
+        for fingerprint in rows
+        if fingerprint not in known
+    ]
+    groups = []
+    for name, group in zip(names([g[0][0] for g in found.values()]), found.values(), strict=True):
+        runs = sorted((run for _, run in group), key=lambda run: run["seed"])
+        measured = [row for run in runs for row in rows.get(run["fingerprint"], ())]
+        groups.append(Group(name, group[0][0], tuple(runs), tuple(measured)))
+    labels = list(dict.fromkeys(group.label for group in groups))
+    return sorted(groups, key=lambda group: labels.index(group.label)), problems
+
+
+def names(recipes: Sequence[Recipe]) -> list[str]:
+    """A name each: the recipe's, and what differs between those that have it in common.
+
+    >>> sums = Recipe(name="sums", pe="alibi")
+    >>> names([sums, sums.replace(name="mine", pe="rotary")])
+    ['sums', 'mine']
+    >>> names(
+    ...     [
+    ...         sums,
+    ...         sums.replace(pe={"name": "rotary", "axis": "column"}),
+    ...         sums.replace(train={"lr": 0.1}),
+    ...     ]
+    ... )
+    ['alibi, train.lr 0.001', 'rotary, train.lr 0.001', 'alibi, train.lr 0.1']
+    >>> names([sums, sums.replace(pe={"name": "alibi", "axis": "column"})])
+    ['alibi', 'alibi (axis column)']
+    """
+    alone = len({recipe.name for recipe in recipes}) == 1
+    found = []
+    for recipe in recipes:
+        rivals = [other for other in recipes if other.name == recipe.name]
+        told = "" if len(rivals) == 1 else _told(recipe, rivals)
+        name = told if told and alone else f"{recipe.name}: {told}" if told else recipe.name
+        found.append(name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}...")
+    return [
+        name if found.count(name) == 1 else f"{name} ({recipe.fingerprint})"
+        for name, recipe in zip(found, recipes, strict=True)
+    ]
+
+
+def _told(recipe: Recipe, rivals: Sequence[Recipe]) -> str:
+    """The settings that are not the same for all, with a component's options only where these tell it apart."""
+    for options in (False, True):
+        settings = [_settings(rival, options) for rival in rivals]
+        ours = _settings(recipe, options)
+        differ = {key: len({other.get(key) for other in settings}) > 1 for key in ours}
+        keys = [key for key in ours if differ[key]][:TOLD]
+        if sum(all(other.get(key) == ours[key] for key in keys) for other in settings) == 1:
+            break
+    return ", ".join(ours[key] if key in ("pe", "task") else f"{key} {ours[key]}" for key in keys)
+
+
+def _settings(recipe: Recipe, options: bool) -> dict[str, str]:
+    """What decides something, the encoding first: `{"pe": "alibi", ..., "train.lr": "0.001"}`."""
+    whole = recipe.as_json()
+    flat = {"pe": _written(whole.pop("pe"), options)}
+    for key, value in whole.items():
+        if key in PROSE | {"seed", "label"}:
+            continue
+        if isinstance(value, dict) and "name" not in value:
+            flat |= {f"{key}.{inner}": _written(held, options) for inner, held in value.items()}
+        else:
+            flat[key] = _written(value, options)
+    return flat
+
+
+def _written(value: Any, options: bool) -> str:
+    """A component, with its options in brackets: `rotary (axis column)`."""
+    if isinstance(value, list):
+        return "+".join(_written(held, options) for held in value) or "none"
+    if not isinstance(value, dict):
+        return "none" if value is None else str(value)
+    told = [f"{key} {_written(held, True)}" for key, held in value.items() if key != "name"]
+    named = str(value.get("name", ""))
+    return f"{named} ({', '.join(told)})" if told and options else named

@@ -1,0 +1,171 @@
+"""Experiments: what they train and measure, and results folders that are whole or as they were."""
+
+import json
+import textwrap
+
+import pytest
+
+from tenfold.errors import TenfoldError
+from tenfold.lab import experiments
+from tenfold.lab.committed import COLUMNS, read_rows
+from tenfold.lab.recipes import names
+from tenfold.lab.results import Collected
+from tenfold.lab.train import train
+from tenfold.report.reproducing import reproduce
+
+CLAIM = """
+paper: {title: A tiny paper, arxiv: "1"}
+claims:
+- {id: one, place: p, says: s, theirs: t, how: h, experiment: both, shown: [{at_least: 0}]}
+- {id: two, place: p, says: s, theirs: t, how: h, experiment: later, shown: [{at_least: 0}]}
+"""
+BOTH = '''
+"""A title.
+
+More words."""
+from tenfold.lab.recipes import recipe
+
+def grid(scale):
+    return [recipe("tiny/adder", scale, seed=seed) for seed in (0, 1)]
+
+def measure(lab):
+    for run in lab.runs[:]:
+        yield {**lab.about(run), "metric": "steps-done", "value": run.result()["steps"]}
+    (more,) = lab.sweep([recipe("tiny/adder", lab.scale, seed=7)])
+    yield {"recipe": "tiny/theory", "length": 5, "metric": "two", "value": 2}
+'''
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch, recipe):
+    """`papers/tiny` in the working folder, with a recipe, claims and an experiment."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "papers" / "tiny"
+    folder.mkdir(parents=True)
+    values = recipe.replace(name="tiny/adder", claim="tiny/one")
+    (folder / "adder.yaml").write_text(values.as_yaml())
+    (folder / "claims.yaml").write_text(CLAIM)
+    (folder / "both.py").write_text(BOTH)
+    return folder
+
+
+def in_process(recipes):
+    return [train(each) for each in recipes]
+
+
+def test_what_is_an_experiment_and_what_a_recipe(shelf):
+    (shelf / "many.grid.yaml").write_text("recipe: tiny/adder\nproduct: {train.lr: [0.1, 0.2]}\n")
+    assert [each.id for each in experiments.find("tiny")] == ["tiny/both", "tiny/many"]
+    assert [name for name in names() if name.startswith("tiny/")] == ["tiny/adder"]
+    (many,) = experiments.find("tiny/many")
+    assert [r.train.lr for r in many.recipes("laptop", [3])] == [0.1, 0.2]
+    (both,) = experiments.find("tiny/both")
+    assert both.title == "A title"
+    assert [r.seed for r in both.recipes("laptop")] == [0, 1]
+    assert [r.seed for r in both.recipes("laptop", [4])] == [4]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tinny", 'unknown paper "tinny"; did you mean "tiny"'),
+        ("tiny/later", "tiny/later does not exist yet; there is: both"),
+        ("tiny/bot", 'unknown experiment of tiny "bot"; did you mean "both"'),
+        ("bias/calibratoin", "papers/bias has no experiment yet"),
+    ],
+)
+def test_what_is_not_there(shelf, name, message):
+    with pytest.raises(TenfoldError, match=message):
+        experiments.find(name)
+
+
+def test_a_whole_experiment(shelf, tmp_path):
+    (both,) = experiments.find("tiny/both")
+    folder = reproduce(both, "laptop", None, tmp_path / "out", in_process)
+    assert folder == tmp_path / "out" / "tiny" / "both" / "laptop"
+    held = sorted(path.name for path in folder.iterdir() if path.is_file())
+    assert {"rows.csv", "runs.json", "results.md", "report.html", "accuracy.png"} <= set(held)
+    assert "results.csv" not in held
+    rows = read_rows(folder / "rows.csv")
+    assert {row["seed"] for row in rows if row["metric"] == "exact"} == {0, 1, 7}
+    done = [row for row in rows if row["metric"] == "steps-done"]
+    assert [(row["value"], row["seed"], row["trained"]) for row in done] == [(12, 0, 3), (12, 1, 3)]
+    assert all(row["fingerprint"] and row["run"] and row["date"] for row in done)
+    (theory,) = [row for row in rows if row["recipe"] == "tiny/theory"]
+    assert (theory["paper"], theory["value"], theory["run"]) == ("tiny", 2.0, "")
+    assert theory["date"]
+    runs = json.loads((folder / "runs.json").read_text())
+    assert [run["recipe"]["seed"] for run in runs] == [0, 1, 7]
+    assert runs[0]["environment"]["torch"]
+    again = reproduce(both, "laptop", None, tmp_path / "out", in_process)  # nothing is trained
+    assert [row for row in read_rows(again / "rows.csv") if row["run"]] == [
+        r for r in rows if r["run"]
+    ]
+    assert [path.name for path in folder.parent.iterdir()] == ["laptop"]
+
+
+def test_theory_alone_needs_no_runs(shelf, tmp_path):
+    text = "def measure(lab):\n    return [{'recipe': 'tiny/x', 'metric': 'm', 'value': 1}]\n"
+    (shelf / "theory.py").write_text(text)
+    (theory,) = experiments.find("tiny/theory")
+    assert theory.recipes("paper") == []
+    folder = reproduce(theory, "paper", None, tmp_path, None)
+    assert [row["value"] for row in read_rows(folder / "rows.csv")] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", 'defines neither "grid" nor "measure"'),
+        ("1/0", "failed: ZeroDivisionError"),
+        ("def measure(lab): return [{'valeu': 1}]", 'column of tiny/bad "valeu"; did you mean'),
+        (
+            "def measure(lab): return [{'recipe': 'a', 'metric': 'm'}]",
+            "a measured row has no value",
+        ),
+        ("def measure(lab): return 1/0", "failed: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_bad_experiment_is_one_clear_line(shelf, tmp_path, text, message):
+    (shelf / "bad.py").write_text(textwrap.dedent(text))
+    (bad,) = experiments.find("tiny/bad")
+    with pytest.raises(TenfoldError, match=message) as caught:
+        reproduce(bad, "laptop", None, tmp_path / "out", in_process)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def row(**columns):
+    return dict.fromkeys(COLUMNS, "") | {"recipe": "tiny/adder", "seed": 0, "value": 1.0} | columns
+
+
+def test_results_are_whole_or_as_they_were(tmp_path):
+    folder = tmp_path / "a" / "laptop"
+    experiments.commit(Collected([row()]), folder, lambda fresh: None)
+
+    def fails(fresh):
+        (fresh / "half").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(TenfoldError, match=r"cannot write to .*laptop: No space left"):
+        experiments.commit(Collected([row(value=0.0)]), folder, fails)
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [1.0]
+    assert [path.name for path in folder.parent.iterdir()] == ["laptop"]
+    experiments.commit(Collected([row(value=0.5)]), folder, lambda fresh: None)
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [0.5]
+
+
+def test_seeds_that_are_there_are_not_dropped(tmp_path, recipe):
+    folder = tmp_path / "laptop"
+    rows = [row(seed=seed) for seed in (0, 1, 2)] + [row(recipe="tiny/gone", seed=9)]
+    experiments.commit(Collected(rows), folder, lambda fresh: None)
+    ours = [recipe.replace(name="tiny/adder", seed=seed) for seed in range(4)]
+    experiments.check_place(folder, ours)
+    with pytest.raises(TenfoldError, match="holds seeds 1, 2, which this command would leave out"):
+        experiments.check_place(folder, [ours[0], ours[3]])
+
+
+def test_a_place_that_cannot_be_written_is_known_before_training(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TenfoldError, match="cannot write to"):
+        experiments.check_place(tmp_path / "file" / "p" / "e" / "laptop", [])
