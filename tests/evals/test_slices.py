@@ -5,7 +5,7 @@ from tenfold.evals.slices import SLICES, pair_of
 from tenfold.lab.recipe import Evaluation
 from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
-from tenfold.tasks.cascades import longest_cascade
+from tenfold.tasks.cascades import consecutive_carries, longest_cascade
 from tenfold.tasks.formats import InPlace, Reversed
 
 
@@ -40,7 +40,8 @@ def test_problems_of_this_length(task, length, rng):
     ],
 )
 def test_a_task_says_what_is_hard(task, labels):
-    found = [SLICES[name](5, TASKS.build(task), Reversed()) for name in SLICES if name != "pairs"]
+    asked = [name for name in SLICES if name not in {"carries", "pairs"}]
+    found = [SLICES[name](5, TASKS.build(task), Reversed()) for name in asked]
     assert [label for one in found for label in one] == labels.split()
 
 
@@ -49,6 +50,26 @@ def test_cascades_are_what_their_label_says():
     assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-all"]
     for size, (digits, _) in zip((1, 2, 4, 5), found.values(), strict=True):
         assert set(longest_cascade(digits)) == {size}
+
+
+def test_pads_are_counted_down_to_the_full_frame():
+    assert [list(drawn("pads", n, InPlace(9))) for n in (5, 6, 8, 9)] == [
+        [],
+        ["pads-3"],
+        ["pads-1"],
+        ["pads-0"],
+    ]
+    assert drawn("pads", 5, Reversed()) == {}
+
+
+def test_carries_in_a_row_that_do_not_run_on():
+    found = drawn("carries", 10)
+    assert list(found) == ["carries-1", "carries-2", "carries-4", "carries-8"]
+    for size, (digits, _) in zip((1, 2, 4, 8), found.values(), strict=True):
+        assert set(consecutive_carries(digits)) == {size}
+        assert set(longest_cascade(digits)) == {1}
+    assert SLICES["carries"](10, Addition(terms=3), Reversed()) == {}
+    assert SLICES["carries"](10, TASKS.build("subtraction"), Reversed()) == {}
 
 
 def test_full_only_where_nothing_is_padding():
@@ -111,5 +132,6 @@ def test_pairs_are_numbers_of_every_kind():
 
 
 def test_pairs_are_asked_only_where_they_are_named():
-    assert "pairs" not in Evaluation().slices
-    assert set(SLICES) == {*Evaluation().slices, "pairs"}
+    named = {"carries", "pads", "pairs"}
+    assert named.isdisjoint(Evaluation().slices)
+    assert set(SLICES) == {*Evaluation().slices, *named}

@@ -1,7 +1,6 @@
 """Sweeps on Ray: workers, nodes and drivers die; every run is in the results exactly once."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -40,6 +39,12 @@ def nodes():
         made.shutdown()
 
 
+def slow(count):
+    """Runs long enough to be interrupted."""
+    options = {"steps": 200, "checkpoint_every": 20}
+    return [SMOKE.replace(seed=seed, train=options) for seed in range(count)]
+
+
 def rows(folder):
     """Every row of every run, but for when and by which attempt it was made."""
     found = collect(find_runs(folder))
@@ -53,13 +58,11 @@ def rows(folder):
 
 def test_a_node_dies_in_the_middle(tmp_path, nodes):
     made, workers = nodes
-    recipes = [
-        SMOKE.replace(seed=seed, train={"steps": 400, "checkpoint_every": 20}) for seed in range(6)
-    ]
+    recipes = slow(6)
     killed = []
 
     def tell(entries):
-        if not killed and sum(entry.told.get("step", 0) > 40 for entry in entries) >= 2:
+        if not killed and sum(entry.told.get("step", 0) > 20 for entry in entries) >= 2:
             made.remove_node(workers[0], allow_graceful=False)
             killed.append(time.monotonic())
 
@@ -80,7 +83,7 @@ from tenfold.lab.sweep import sweep
 
 if __name__ == "__main__":
     smoke = recipe("symmetry/addition-relative", "smoke")
-    recipes = [smoke.replace(seed=s, train={"steps": 400, "checkpoint_every": 20}) for s in range(4)]
+    recipes = [smoke.replace(seed=s, train={"steps": 200, "checkpoint_every": 20}) for s in range(4)]
     sweep(
         recipes, sys.argv[1], on="ray", address=sys.argv[2], workers=2,
         tell=lambda entries: print(sum(e.state in ("finished", "kept") for e in entries), flush=True),
@@ -107,10 +110,7 @@ def test_a_driver_is_killed_and_started_again(tmp_path, nodes):
         assert path.read_bytes() == held
     attempts = {json.loads(path.read_text())["attempt"] for path in runs.glob("*/result.json")}
     assert len(attempts) == 4
-    recipes = [
-        SMOKE.replace(seed=s, train={"steps": 400, "checkpoint_every": 20}) for s in range(4)
-    ]
-    for each in recipes:
+    for each in slow(4):
         train(each, tmp_path / "alone" / each.run_name)
     assert rows(runs) == rows(tmp_path / "alone")
 
@@ -147,4 +147,3 @@ def test_what_no_node_has(monkeypatch):
     errand = cluster.Errand(SMOKE.as_json(), None, None)
     with pytest.raises(TenfoldError, match="needs 8 cores; no node"):
         staff.start(0, errand, threads=8, memory=1)
-    assert os.environ.get("RAY_ADDRESS") == staff.address

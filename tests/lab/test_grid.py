@@ -104,6 +104,8 @@ def test_python(write):
         (HEAD + "changes: {pee: alibi}", 'unknown recipe key "pee"; did you mean "pe"'),
         (HEAD + "seeds: [-1]", "seeds"),
         (HEAD + "seeds: many", "seeds"),
+        (HEAD + "cases: {a: {recipe: [x]}}", "known by its name or file, not by"),
+        ("[" * 3000, "nested too deep"),
         ("seeds: [1]", "no recipe is named"),
         ("recipe: symmetry/adition-relative", 'did you mean "symmetry/addition-relative"'),
         (HEAD.replace("smoke", "smoky"), 'did you mean "smoke"'),
@@ -126,6 +128,7 @@ def test_bad_grids_are_one_line(write, text, told):
         ("grid = [1]", 'does not define "grid"'),
         ("grid = []", "empty grid"),
         ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit", "SystemExit"),
         ("grid = lambda scale: 1 / 0", "ZeroDivisionError"),
         (PYTHON + "grid = [base, base]", "is there twice"),
     ],
@@ -133,6 +136,19 @@ def test_bad_grids_are_one_line(write, text, told):
 def test_bad_python_is_one_line(write, text, told):
     with pytest.raises(TenfoldError, match=told):
         grid(write(text, "grid.py"))
+
+
+def test_a_duplicate_is_refused_also_when_seeds_are_given(write):
+    with pytest.raises(TenfoldError, match="is there twice"):
+        grid(write(HEAD + "cases: {a: {}, b: {}}"), seeds=[0, 1])
+    with pytest.raises(TenfoldError, match="with seed 1 is there twice"):
+        grid(write(HEAD), seeds=[1, 1])
+
+
+def test_yaml_may_lay_one_mapping_under_another(write):
+    text = "name: g\n" + HEAD + "cases:\n  a: &a {pe: alibi, seed: 3}\n  b: {<<: *a, pe: rotary}\n"
+    found = grid(write(text))
+    assert [(each.pe.name, each.seed) for each in found] == [("alibi", 3), ("rotary", 3)]
 
 
 def test_no_file(tmp_path):

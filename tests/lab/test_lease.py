@@ -1,5 +1,6 @@
 """A folder has one holder; a holder that is gone is replaced, and one that slept finds out."""
 
+import json
 import multiprocessing
 import os
 import signal
@@ -99,11 +100,79 @@ def test_numbers_are_not_used_again(tmp_path):
             assert lease.path.name == f"lease-{number:06d}"
 
 
-def test_it_renews_itself(tmp_path):
-    with Lease(tmp_path, life=0.6) as lease:
+def test_a_slow_rival_does_not_slip_below_the_holder(tmp_path, monkeypatch):
+    """It looked when lease 1 had ended; by now 2 has come and gone, and 3 is held."""
+    with Lease(tmp_path):
+        pass
+    rival, looked = Lease(tmp_path), leases(tmp_path)
+    with Lease(tmp_path):
+        pass
+    with Lease(tmp_path) as holder:
+        answers = iter([looked])
+        now = leases
+        monkeypatch.setattr(
+            "tenfold.lab.lease.leases", lambda folder: next(answers, None) or now(folder)
+        )
+        with pytest.raises(InUse, match=f"process {os.getpid()}"):
+            rival.__enter__()
+        monkeypatch.undo()
+        holder.confirm()
+        assert leases(tmp_path) == [holder.path]
+
+
+def test_what_is_lost_stays_lost(tmp_path, monkeypatch):
+    """Even if the folder cannot be looked at any more."""
+    with Lease(tmp_path) as lease:
         on_another_machine(lease.path)
-        time.sleep(1.5)
-        assert not ended(lease.path, 0.6)
+        age(lease.path, 70)
+        with Lease(tmp_path):
+            with pytest.raises(Lost):
+                lease.confirm()
+
+            def fails(_):
+                raise OSError("no such server")
+
+            monkeypatch.setattr("tenfold.lab.lease.leases", fails)
+            with pytest.raises(Lost):
+                lease.confirm()
+
+
+def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_one(tmp_path):
+    assert leases(tmp_path / "nothing") == []
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="Not a directory"):
+        leases(tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", ["lease-x", "lease-", "lease-1.json"])
+def test_other_files_are_no_leases(tmp_path, name):
+    (tmp_path / name).write_text("{}")
+    with Lease(tmp_path) as lease:
+        assert lease.path.name == "lease-000001"
+
+
+def test_a_holder_on_this_machine_that_does_not_renew_still_holds(tmp_path):
+    """The machine slept, say: its process is there, and will go on."""
+    with Lease(tmp_path) as lease:
+        age(lease.path, 1000)
+        assert not ended(lease.path)
+        with pytest.raises(InUse):
+            Lease(tmp_path).__enter__()
+        lease.confirm()
+
+
+def test_a_number_that_another_process_has_by_now(tmp_path):
+    with Lease(tmp_path) as lease:
+        told = json.loads(lease.path.read_text())
+        lease.path.write_text(json.dumps({**told, "started": "1"}))
+        assert ended(lease.path)
+
+
+def test_it_renews_itself(tmp_path):
+    with Lease(tmp_path, life=2.0) as lease:
+        on_another_machine(lease.path)
+        time.sleep(3)
+        assert not ended(lease.path, 2.0)
         lease.check()
 
 

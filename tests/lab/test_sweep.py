@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from tenfold.errors import TenfoldError
+from tenfold.lab import work
 from tenfold.lab.lease import Lease
 from tenfold.lab.local import Local
 from tenfold.lab.recipes import recipe
 from tenfold.lab.run import Run
-from tenfold.lab.sweep import sweep
+from tenfold.lab.sweep import plan, sweep
 from tenfold.lab.train import train
 from tenfold.lab.work import status
 
@@ -96,6 +97,50 @@ def test_what_is_wrong_is_told_before_anything_starts(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    for seed in range(2):
+        each = SMOKE.replace(seed=seed)
+        train(each, folder / each.run_name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"workers": 0},
+        {"on": "lokal"},
+        {"track": "nope"},
+        {"address": "auto"},
+        {"on": "ray", "address": "127.0.0.1:1"},
+    ],
+)
+def test_fresh_removes_nothing_until_all_is_right(finished, wrong):
+    recipes = [SMOKE.replace(seed=seed) for seed in range(2)]
+    with pytest.raises(TenfoldError):
+        sweep(recipes, finished, fresh=True, **wrong)
+    assert len(list(finished.glob("*/result.json"))) == 2
+
+
+def test_fresh_removes_nothing_while_another_has_one_of_the_runs(finished):
+    recipes = [SMOKE.replace(seed=seed) for seed in range(2)]
+    with Lease(finished / recipes[1].run_name):
+        with pytest.raises(TenfoldError, match="in use by process"):
+            sweep(recipes, finished, fresh=True)
+    assert len(list(finished.glob("*/result.json"))) == 2
+
+
+def test_what_a_killed_driver_left_goes(finished):
+    left, live = finished / ".sweep-left", finished / ".sweep-live"
+    with Lease(left):
+        pass
+    with Lease(live):
+        assert sweep([SMOKE], finished).kept == 1
+        assert not left.exists()
+        assert live.exists()
+
+
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TenfoldError, match=f"cannot write to {tmp_path}/file: "):
@@ -130,30 +175,29 @@ def test_a_run_that_another_process_has_is_waited_for(tmp_path):
 
     outcome = sweep(recipes, tmp_path, workers=1, tell=tell)
     assert len(outcome.complete()) == 2
-    assert states(heard)[0][-3:] == ["elsewhere", "running", "finished"]
+    assert "elsewhere" in states(heard)[0]
+    assert states(heard)[0][-1] == "finished"
 
 
 @pytest.mark.slow
-def test_a_crashed_worker_is_replaced_and_its_run_goes_on(tmp_path, monkeypatch):
-    """Killed once it is told of step 10, where it has a checkpoint: it is not done from the start again."""
-    slow = SMOKE.replace(train={"steps": 3000, "checkpoint_every": 10})
-    killed, first_steps = [], []
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
+    """From its last checkpoint, not from the start: the second attempt begins past step 100."""
+    slow = SMOKE.replace(train={"steps": 1000, "checkpoint_every": 10})
+    heard, ended = [], []  # steps, and the process that told of them; the process that we ended
 
     def tell(entries):
-        told = entries[0].told
-        if told.get("step", 0) >= 100 and not killed:
-            killed.append(os.kill(int(holder(entries[0].folder)["pid"]), signal.SIGKILL))
-        if killed and told:
-            first_steps.append(told["step"])
+        step, held = entries[0].told.get("step", 0), holder(entries[0].folder)
+        if step and "pid" in held:
+            heard.append((held["pid"], step))
+            if step > 100 and not ended:
+                ended.append(held["pid"])
+                os.kill(held["pid"], number)
+                (entries[0].folder / "status.json").unlink(missing_ok=True)
 
-    outcome = sweep([slow], tmp_path, tell=tell)
-    assert killed
-    assert first_steps[-1] > 100
-    (run,) = outcome.complete()
-    assert [line["step"] for line in run.metrics()] == sorted(
-        {line["step"] for line in run.metrics()}
-    )
-    assert (run.folder / "lease-000002").exists()  # the second attempt's
+    (run,) = sweep([slow], tmp_path, tell=tell).complete()
+    assert min(step for pid, step in heard if pid not in ended) > 100
+    assert (run.folder / "lease-000002").exists()
     alone = train(slow, tmp_path / "alone")
     assert alone.result()["rows"] == run.result()["rows"]
 
@@ -175,14 +219,14 @@ def test_a_worker_that_always_dies_fails_after_three_tries(tmp_path):
 
 
 def holder(folder):
-    path = max(folder.glob("lease-*"))
-    return json.loads(path.read_text())
+    found = sorted(folder.glob("lease-*"))
+    return json.loads(found[-1].read_text() or "{}") if found else {}
 
 
 DRIVER = """
 import sys
 from tenfold.lab.recipes import recipe
-from tenfold.lab.sweep import sweep
+from tenfold.lab.sweep import plan, sweep
 
 if __name__ == "__main__":
     smoke = recipe("symmetry/addition-relative", "smoke")
@@ -221,6 +265,58 @@ def test_no_worker_outlives_its_driver_and_all_save(tmp_path, number):
     assert not (folder / "result.json").exists()
     with Lease(folder) as lease:  # nobody holds it any more
         lease.confirm()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+def test_a_worker_that_hangs_is_ended_in_the_end(tmp_path):
+    (tmp_path / "driver.py").write_text(
+        DRIVER.replace(
+            "import sys", "import sys\nimport tenfold.lab.local\ntenfold.lab.local.GRACE = 1.0"
+        )
+    )
+    words = [sys.executable, str(tmp_path / "driver.py"), str(tmp_path / "runs")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as driver:
+        while driver.stdout.readline() in (b"None\n", b"0\n"):
+            pass
+        (folder,) = (tmp_path / "runs").glob("symmetry-*")
+        worker = int(holder(folder)["pid"])
+        os.kill(worker, signal.SIGSTOP)
+        driver.send_signal(signal.SIGTERM)
+        driver.wait(timeout=30)
+    assert gone(worker)
+
+
+def test_the_guard_goes_on_when_it_cannot_look(tmp_path, monkeypatch):
+    """A full disk is not the end of the driver, nor of the guard."""
+    answers = iter([OSError("full"), True, OSError("full"), False])
+    stopped = []
+
+    def there(_):
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(work, "LOOK", 0.01)
+    monkeypatch.setattr(work, "_there", there)
+    monkeypatch.setattr(work.os, "kill", lambda *told: stopped.append(told))
+    with Lease(tmp_path), work._guarded(tmp_path):
+        deadline = time.monotonic() + 10
+        while not stopped and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert stopped == [(os.getpid(), signal.SIGTERM)]
+
+
+def test_many_runs_are_planned_in_no_time(monkeypatch):
+    """Kinds are counted once; nothing is compared with everything."""
+    heard = []
+    entries = plan(
+        [SMOKE.replace(seed=s) for s in range(300)], tell=lambda *told: heard.append(told)
+    )
+    assert len({entry.folder for entry in entries}) == 300
+    assert len({id(entry.counted) for entry in entries}) == 1
+    assert heard[-1] == (300, 300)
 
 
 def test_as_many_as_fit(monkeypatch):

@@ -20,6 +20,7 @@ app = App(
     version=__version__,
     help="Train short, test long, and know why: length generalization of transformers.",
     help_format="markdown",
+    suppress_keyboard_interrupt=False,  # `main` has a word for it
 )
 app.register_install_completion_command(help="Install shell completion (bash, zsh, fish).")
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from tenfold.cli.shared import Json, app, parse_numbers
-
-if TYPE_CHECKING:
-    pass
 
 On = Annotated[str, Parameter(help="local, or ray (the extra tenfold[ray]).")]
 Workers = Annotated[
@@ -46,23 +43,25 @@ def sweep(
 ) -> None:
     """Train every recipe of a grid; finished runs are skipped, and the same command again completes it.
 
-    `tenfold sweep papers/symmetry/encodings.yaml --seeds 0-4`
+    `tenfold sweep examples/encodings.grid.yaml --seeds 0-4`
 
     `tenfold sweep grid.py --on ray --address auto --dry-run`
     """
     from tenfold.lab.grid import grid as read_grid
-    from tenfold.lab.sweep import plan
+    from tenfold.lab.sweep import plan, staff_of
     from tenfold.lab.sweep import sweep as run_sweep
     from tenfold.report.board import Board
     from tenfold.report.sweeps import print_outcome, print_plan
 
     recipes = read_grid(grid, scale, parse_numbers(seeds, "seed", 0) if seeds is not None else None)
+    staff_of(on, workers, address)  # what is wrong with these is told first
     if dry_run:
         return print_plan(plan(recipes, out), workers, as_json=json_)
     with Board() as board:
         outcome = run_sweep(
             recipes, out, on=on, workers=workers, address=address, fresh=fresh, track=track,
             log_samples=log_samples, tell=board,
+            planning=board.planning,
         )  # fmt: skip
     print_outcome(outcome, out, as_json=json_)
     if outcome.failures:

@@ -2,7 +2,7 @@
 
 A slice names the samplers to draw from at a length, none where it does not apply:
 `cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
-Which problems are hard is for the task to say (`Task.hard`). `pairs` is asked only where it is named.
+Which problems are hard is for the task to say (`Task.hard`). `carries`, `pads` and `pairs` are asked only where named.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tenfold.tasks import samplers
+from tenfold.tasks.addition import Addition
 from tenfold.tasks.base import Sampler, Task
 from tenfold.tasks.formats import Format
 
@@ -38,6 +39,19 @@ def unequal(length: int, task: Task, written: Format) -> dict[str, Sampler]:
 def cascades(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     """What runs on over 1, 2, 4, ... columns, and over all: a carry, a borrow, a verdict over equal digits."""
     return task.hard(length).get("cascades", {})
+
+
+def pads(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """Every operand of this length, where the format has 3 to 0 places left: `pads-1` is one short of full."""
+    limit = written.longest()
+    left = -1 if limit is None else limit - length
+    return {f"pads-{left}": samplers.exact} if 0 <= left <= 3 else {}
+
+
+def carries(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """Sums of two numbers with 1, 2, 4, ... carries in a row that do not run on: no cascade, whatever their number."""
+    sums = isinstance(task, Addition) and task.terms == 2
+    return samplers.lone_carries(length) if sums else {}
 
 
 def nines(length: int, task: Task, written: Format) -> dict[str, Sampler]:
@@ -81,5 +95,6 @@ def pair_of(label: str) -> tuple[int, int] | None:
 
 
 SLICES: dict[str, Slice] = {
-    slice.__name__: slice for slice in (uniform, full, unequal, cascades, nines, pairs)
+    slice.__name__: slice
+    for slice in (uniform, full, pads, unequal, cascades, carries, nines, pairs)
 }

@@ -25,12 +25,11 @@ class OnRay:
     """
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        if workers is not None and workers < 1:
-            raise TenfoldError(f"{workers} workers; at least 1 is needed")
         self.workers = workers
         self.address = address or os.environ.get("RAY_ADDRESS")
         self.tasks: dict[Any, int] = {}  # a task's reference, and the number of its run
         self.threads: dict[int, int] = {}  # of every run that was started
+        self.largest = 0.0  # cores of a node, as far as we have seen
 
     def __enter__(self) -> OnRay:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -57,7 +56,11 @@ class OnRay:
             self.ray.shutdown()
 
     def ready(self, threads: int, memory: int) -> bool:
-        """Whether the cluster has room; Ray itself chooses the node."""
+        """Whether the cluster has room; Ray itself chooses the node. Nodes that went may come back."""
+        there = max((node.get("CPU", 0.0) for node in self._nodes()), default=0.0)
+        self.largest = max(self.largest, there)
+        if there < threads <= self.largest:
+            return False
         if self.workers is not None:
             return len(self.tasks) < self.workers
         taken = sum(self.threads[number] for number in self.tasks.values())
@@ -65,8 +68,7 @@ class OnRay:
 
     def start(self, number: int, errand: Errand, threads: int, memory: int) -> None:
         gpus = int(str(errand.recipe["train"]["device"]).startswith("cuda"))
-        nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
-        fit = [n for n in nodes if n.get("CPU", 0) >= threads and n.get("GPU", 0) >= gpus]
+        fit = [n for n in self._nodes() if n.get("CPU", 0) >= threads and n.get("GPU", 0) >= gpus]
         if not fit:
             needs = f"{threads} cores" + (f" and {gpus} GPU" if gpus else "")
             raise TenfoldError(f"a run needs {needs}; no node of the cluster has that")
@@ -82,6 +84,10 @@ class OnRay:
             return []
         done, _ = self.ray.wait(list(self.tasks), timeout=patience)
         return [(self.tasks.pop(task), self._ending(task)) for task in done]
+
+    def _nodes(self) -> list[dict[str, float]]:
+        """What the nodes have that are alive."""
+        return [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
 
     def _ending(self, task: Any) -> Ending | str:
         errors = self.ray.exceptions

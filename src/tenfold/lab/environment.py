@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -56,3 +58,23 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return told.stdout.strip()
+
+
+def newer_version(folder: Path) -> str | None:
+    """What to say of a run that a newer tenfold made, which this one may not understand."""
+    try:
+        made = json.loads((folder / "environment.json").read_bytes())["tenfold"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if isinstance(made, str) and version_numbers(made) > version_numbers(__version__):
+        return f"{folder} was made by tenfold {made[:40]}, newer than this {__version__}"
+    return None
+
+
+def version_numbers(version: str) -> tuple[int, ...]:
+    """
+    >>> version_numbers("0.10.2") > version_numbers("0.9")
+    True
+    """
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()

@@ -56,12 +56,13 @@ def grid(
     if not path.is_file():
         raise TenfoldError(f"there is no grid {path}; a YAML or Python file is wanted")
     recipes = _from_python(path, scale) if path.suffix == ".py" else _from_yaml(path, scale)
-    if seeds is not None:
-        alone = {each.replace(seed=0).fingerprint: each for each in recipes}
-        recipes = [each.replace(seed=seed) for each in alone.values() for seed in seeds]
     if not recipes:
         raise TenfoldError(f"{path} is an empty grid: it gives no recipe")
     _refuse_twins(path, recipes)
+    if seeds is not None:
+        alone = {each.replace(seed=0).fingerprint: each for each in recipes}
+        recipes = [each.replace(seed=seed) for each in alone.values() for seed in seeds]
+        _refuse_twins(path, recipes)
     return recipes
 
 
@@ -83,7 +84,7 @@ def _from_python(path: Path, scale: str | None) -> list[Recipe]:
         made = made(scale) if callable(made) else made
     except TenfoldError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
     if not isinstance(made, list | tuple) or not all(isinstance(each, Recipe) for each in made):
         raise TenfoldError(f'{path} does not define "grid", a list of tenfold.Recipe')
@@ -94,7 +95,7 @@ def _from_yaml(path: Path, scale: str | None) -> list[Recipe]:
     values = read_mapping(path, "a grid")
     for key in values:
         if key not in Sheet.model_fields:
-            raise unknown("grid key", key, Sheet.model_fields)
+            raise TenfoldError(f"{path}: {unknown('grid key', key, Sheet.model_fields)}")
     try:
         sheet = Sheet.model_validate(values)
         return list(_recipes(sheet, scale or sheet.scale))
@@ -108,21 +109,30 @@ def _recipes(sheet: Sheet, scale: str | None) -> Iterator[Recipe]:
     for case, changes in (sheet.cases or {"": {}}).items():
         own = dict(changes)
         source = own.pop("recipe", sheet.recipe)
-        if source is None:
-            raise TenfoldError("no recipe is named; give `recipe`, or one in every case")
+        if not isinstance(source, str):
+            raise TenfoldError(
+                "no recipe is named; give `recipe`, or one in every case"
+                if source is None
+                else f"a recipe is known by its name or file, not by {source!r}"
+            )
         base = recipe(source, scale)
         base = base.replace(**nested(sheet.changes)).replace(**nested(own))
+        known = case if sheet.name or own else ""  # a case that is a recipe has that one's name
         for point in itertools.product(*map(_labelled, sheet.product, sheet.product.values())):
             changed = base
             for key, (_, value) in zip(sheet.product, point, strict=True):
                 changed = changed.replace(**nested({key: value}))
-            words = [case] if sheet.name or own else []
-            words += [label for label, _ in point]
-            name = (sheet.name or base.name) + (
-                ("/" if sheet.name else "-") + "-".join(filter(None, words)) if any(words) else ""
-            )
+            name = _name(sheet, base, [known, *(label for label, _ in point)])
             for seed in sheet.seeds if sheet.seeds is not None else [changed.seed]:
                 yield changed.replace(name=name, seed=seed)
+
+
+def _name(sheet: Sheet, base: Recipe, labels: Sequence[str]) -> str:
+    """`encodings/alibi-length5`; without a name of the grid's own, `symmetry/addition-relative-alibi-length5`."""
+    told = "-".join(filter(None, labels))
+    if not told:
+        return sheet.name or base.name
+    return f"{sheet.name}/{told}" if sheet.name else f"{base.name}-{told}"
 
 
 def _labelled(key: str, values: list[Any] | dict[str, Any]) -> list[tuple[str, Any]]:

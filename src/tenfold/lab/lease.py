@@ -1,10 +1,10 @@
 """A folder belongs to one process at a time, on whichever machine that shares it.
 
-The holder of a lease has the file `lease-N` in the folder and renews it by touching it. A lease whose
-process is gone, or that nobody renewed for a minute, may be taken over by creating `lease-N+1`, which
-one process alone can do: numbers only grow, a released lease stays until the next is taken. Whoever
-finds a higher number has lost the folder and writes nothing more, so a process that slept through its
-lease cannot write over its successor's work.
+The holder of a lease has the file `lease-N` in the folder and renews it by touching it. When its process
+is gone (on this machine), or nobody renewed it for a minute (on another), it may be taken over by creating
+`lease-N+1`, which one process alone can do: numbers only grow, a released lease stays until the next is
+taken. Whoever finds a higher number has lost the folder, so a process that slept through its lease cannot
+go on writing over its successor's work.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import threading
 import time
 import uuid
@@ -25,6 +26,7 @@ from tenfold.errors import TenfoldError
 LIFE = 60.0  # seconds after which a lease that is not renewed has ended
 RENEWALS = 6  # in a life
 POLL = 0.2  # seconds between two looks at a lease that another holds
+UNKNOWN = "unknown"  # when a process began, where the system does not tell
 
 
 class Lost(TenfoldError):
@@ -47,11 +49,11 @@ class Lease:
         self._ended = threading.Event()
 
     def __enter__(self) -> Lease:
-        deadline = time.monotonic() + self.patience
+        deadline = _clock() + self.patience
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             while not self._take():
-                if time.monotonic() >= deadline:
+                if _clock() >= deadline:
                     raise InUse(
                         f"{self.folder} is in use by {_holder(self.path)}; wait for it, or use --out"
                     )
@@ -60,7 +62,7 @@ class Lease:
             raise TenfoldError(
                 f"cannot write to {self.folder}: {error.strerror or error}"
             ) from None
-        self._renewed = time.monotonic()
+        self._renewed = _clock()
         threading.Thread(target=self._keep, name=f"lease of {self.folder}", daemon=True).start()
         return self
 
@@ -77,7 +79,7 @@ class Lease:
 
     def check(self) -> None:
         """Raise `Lost` if the folder is no longer ours."""
-        if not self._lost and time.monotonic() - self._renewed > self.life / 2:
+        if not self._lost and _clock() - self._renewed > self.life / 2:
             self._renew()  # we slept, or the thread that renews did
         if self._lost:
             raise Lost(f"{self.folder} was taken over by another process; this one stops")
@@ -103,6 +105,13 @@ class Lease:
         with os.fdopen(handle, "w") as file:
             json.dump({"attempt": self.attempt, **_self()}, file)
         self.path = path
+        highest = leases(self.folder)[-1]
+        if (
+            highest != path
+        ):  # we looked long ago: others came and went, and a higher one is in force
+            path.unlink(missing_ok=True)
+            self.path = highest
+            return False
         for left in held:
             left.unlink(missing_ok=True)
         return True
@@ -112,14 +121,16 @@ class Lease:
             self._renew()
 
     def _renew(self) -> None:
+        if self._lost or self._ended.is_set():
+            return
         try:
             if self._ours():
                 os.utime(self.path)
-                self._renewed = time.monotonic()
-            elif not self._ended.is_set():
+                self._renewed = _clock()
+            else:
                 self._lost = True
         except OSError:  # the folder cannot be reached; it may be again before our time is up
-            self._lost = time.monotonic() - self._renewed > self.life
+            self._lost = _clock() - self._renewed > self.life
 
     def _ours(self) -> bool:
         held = leases(self.folder)
@@ -129,21 +140,31 @@ class Lease:
 
 
 def leases(folder: Path) -> list[Path]:
-    """The leases of a folder; the last is in force."""
-    return sorted(folder.glob("lease-*"))
+    """The leases of a folder; the last is in force. A folder that cannot be looked into is an error."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return [folder / name for name in sorted(names) if re.fullmatch(r"lease-\d{6,}", name)]
 
 
 def ended(path: Path, life: float = LIFE) -> bool:
-    """Whether the holder of a lease is known to be gone, or has not renewed it for a life."""
+    """Whether another may take over: on this machine the process decides, elsewhere the time since the last renewal."""
     told = _read(path)
     if told.get("released"):
         return True
-    if told.get("machine") == _machine() and _started(int(told["pid"])) != told.get("started"):
-        return True
+    if here(path):
+        return _gone(told)
     try:
         return _now(path.parent) - path.stat().st_mtime > life
     except FileNotFoundError:
         return True
+
+
+def here(path: Path) -> bool:
+    """Whether the holder is a process of this machine, which we can see."""
+    told = _read(path)
+    return told.get("machine") == _machine() and "pid" in told
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -184,28 +205,33 @@ def _machine() -> str:
         return f"{platform.node()} {uuid.getnode()}"
 
 
+def _gone(told: dict[str, Any]) -> bool:
+    """Whether the process of a lease has ended; another one may have its number by now."""
+    try:
+        os.kill(int(told["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # another user's: it is there, and we may not know more
+        return False
+    return _started(int(told["pid"])) not in (told.get("started"), UNKNOWN)
+
+
 def _started(pid: int) -> str | None:
-    """When a process began, by its own clock; None if there is no such process (a zombie is none)."""
+    """When a process began, by its own clock; None of a zombie, which does nothing any more."""
     try:
         state, *told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return None if state in "ZX" else told[18]
-    except FileNotFoundError:
-        if Path("/proc/self/stat").exists():
-            return None
     except (OSError, ValueError, IndexError):
-        pass
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        pass
-    return "running"
+        return UNKNOWN
+
+
+def _clock() -> float:
+    """Seconds; they go on while the machine sleeps, where the system can tell."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _holder(path: Path) -> str:
     told = _read(path)
     if "pid" not in told:
         return "another process"
-    where = "" if told.get("machine") == _machine() else f" on {told['host']}"
-    return f"process {told['pid']}{where}"
+    return f"process {told['pid']}" + ("" if here(path) else f" on {told.get('host')}")

@@ -6,13 +6,16 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from tenfold.errors import TenfoldError
 from tenfold.lab.memory import available, taken
-from tenfold.lab.work import Ending, Errand, do
+from tenfold.lab.work import GRACE, Ending, Errand, do
+
+DRIVERS = {signal.SIGINT, signal.SIGHUP}  # what a terminal sends to all
 
 
 @dataclass
@@ -28,8 +31,6 @@ class Local:
     """Starts errands on processes that live until the sweep ends; importing torch takes a second or two."""
 
     def __init__(self, workers: int | None = None) -> None:
-        if workers is not None and workers < 1:
-            raise TenfoldError(f"{workers} workers; at least 1 is needed")
         self.cores = workers or cores()
         self.workers: list[Worker] = []
         self.context = multiprocessing.get_context("spawn")
@@ -38,12 +39,17 @@ class Local:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all to stop; those that work save what they did."""
+        """Ask all to stop; those that work save what they did. One that does not answer is ended."""
         for worker in self.workers:
             worker.process.terminate()
-            worker.pipe.close()
-        for worker in self.workers:
-            worker.process.join()
+        deadline = time.monotonic() + GRACE
+        try:
+            for worker in self.workers:
+                worker.process.join(max(0.0, deadline - time.monotonic()))
+        finally:  # also when we are asked again
+            for worker in self.workers:
+                worker.process.kill()
+                worker.pipe.close()
 
     def ready(self, threads: int, memory: int) -> bool:
         """Whether another run fits beside those that run: in cores, and in memory; a first one always does."""
@@ -89,7 +95,8 @@ class Local:
     def _hire(self) -> Worker:
         ours, theirs = self.context.Pipe()
         process = self.context.Process(target=_live, args=(theirs,))
-        process.start()
+        with _deaf():
+            process.start()
         theirs.close()
         self.workers.append(Worker(process, ours))
         return self.workers[-1]
@@ -103,15 +110,30 @@ def cores() -> int:
 
 
 def _live(pipe: Connection) -> None:
-    """A worker's whole life. Ctrl-C reaches the driver, which ends us with SIGTERM."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """A worker's whole life. Ctrl-C and a closed terminal are the driver's to hear, which ends us with SIGTERM."""
+    for number in DRIVERS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, DRIVERS)
     with contextlib.suppress(EOFError, OSError):  # the driver is done with us, or gone
-        while (ending := do(pipe.recv())).kind != "stopped":
+        while True:
+            ending = do(pipe.recv())
             pipe.send(ending)
+            if ending.kind == "stopped":
+                return
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """A process that is started now does not hear of Ctrl-C, not even while it imports."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, DRIVERS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _death(code: int | None) -> str:
-    if code is not None and code < 0:
+    if code is not None and -code in {number.value for number in signal.Signals}:
         name = signal.Signals(-code).name
         return f"its process was ended by {name}" + (
             ", as the system does when memory runs out" if name == "SIGKILL" else ""

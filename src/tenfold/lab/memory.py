@@ -1,7 +1,8 @@
-"""How much memory there is to take: of the machine, and of the limit that this process is held to."""
+"""How much memory there is to take: of the machine, and of the limit (cgroup 2) that this process is held to."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,7 @@ CGROUP = Path("/sys/fs/cgroup")
 def available(meminfo: Path = Path("/proc/meminfo"), cgroup: Path = CGROUP) -> int | None:
     """Bytes that can be taken without swapping; None where the system does not tell."""
     found: list[int] = []
-    with suppress(OSError, ValueError, IndexError):
+    with suppress(OSError, ValueError, LookupError):
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
         found.append(int(lines["MemAvailable"].split()[0]) * 1024)
     with suppress(OSError, ValueError, KeyError):  # "max" is no number: no limit
@@ -26,5 +27,5 @@ def taken(pid: int) -> int:
     """Bytes that a process holds; 0 where the system does not tell."""
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return pages * 4096
+        return pages * os.sysconf("SC_PAGE_SIZE")
     return 0

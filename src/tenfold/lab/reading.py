@@ -17,6 +17,8 @@ class _Strict(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *other` is no key
+                continue
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 mark = key_node.start_mark
@@ -36,6 +38,8 @@ def read_mapping(path: Path, what: str) -> dict[str, Any]:
         line = f" (line {mark.line + 1})" if mark else ""
         problem = getattr(error, "problem", None)
         raise TenfoldError(f"{path} is not YAML{line}{': ' + problem if problem else ''}") from None
+    except RecursionError:
+        raise TenfoldError(f"{path} is not YAML for us: it is nested too deep") from None
     except OSError as error:
         raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
     if not isinstance(values, dict):

@@ -31,7 +31,7 @@ from tenfold.certify import (
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Row
 from tenfold.lab.build import Built, build
-from tenfold.lab.environment import environment
+from tenfold.lab.environment import environment, newer_version
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.samples import Hear, describe
 from tenfold.models import Model
@@ -95,7 +95,11 @@ class Run:
             raise TenfoldError(f"{path} is damaged: it is not YAML") from None
         if not isinstance(values, dict):
             raise TenfoldError(f"{path} is damaged: it does not hold a recipe")
-        return cls(folder, Recipe.of(values))
+        try:
+            return cls(folder, Recipe.of(values))
+        except TenfoldError as error:
+            newer = newer_version(folder)
+            raise TenfoldError(newer or f"{path}: {error}") from None
 
     @property
     def built(self) -> Built:
@@ -118,6 +122,12 @@ class Run:
         if not isinstance(found, dict):
             raise TenfoldError(f"{self.folder / 'result.json'} is damaged: it holds no result")
         return found
+
+    def check_result(self) -> None:
+        """Raise if what is there is not this recipe's result, or cannot be read."""
+        held = self.result().get("fingerprint")
+        if held != self.recipe.fingerprint:
+            raise TenfoldError(f"{self.folder} holds results of another recipe ({held})")
 
     def metrics(self) -> list[Metrics]:
         """The training curve: one entry a logged step; a line cut short by a crash is left out."""

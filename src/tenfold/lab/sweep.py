@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -21,11 +21,12 @@ from typing import Any, Literal, Protocol
 from tenfold.errors import Stopped, TenfoldError, unknown
 from tenfold.lab.build import build
 from tenfold.lab.cost import PROCESS, Count, count
-from tenfold.lab.lease import Lease
+from tenfold.lab.lease import Lease, ended, leases
 from tenfold.lab.local import Local
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.run import Run
-from tenfold.lab.train import start_over
+from tenfold.lab.tracking import TRACKERS
+from tenfold.lab.train import clear
 from tenfold.lab.work import Ending, Errand, last_lines, status
 
 State = Literal["waiting", "running", "elsewhere", "finished", "kept", "failed"]
@@ -111,6 +112,15 @@ def _here(workers: int | None, address: str | None) -> Workers:
 WAYS: dict[str, Callable[[int | None, str | None], Workers]] = {"local": _here, "ray": _on_ray}
 
 
+def staff_of(on: str, workers: int | None, address: str | None = None) -> Workers:
+    """Who will run the runs; nobody is hired yet."""
+    if on not in WAYS:
+        raise unknown("place for a sweep", on, WAYS)
+    if workers is not None and workers < 1:
+        raise TenfoldError(f"{workers} workers; at least 1 is needed")
+    return WAYS[on](workers, address)
+
+
 def sweep(
     recipes: Sequence[Recipe],
     folder: Path | str = Path("runs"),
@@ -123,23 +133,22 @@ def sweep(
     track: str | None = None,
     log_samples: bool = False,
     tell: Callable[[Sequence[Entry]], None] | None = None,
+    planning: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Train every recipe in a folder of its own below `folder` (or in `folders`); failures stop no other run.
 
-    `tell` hears of all runs a few times a second. SIGTERM and Ctrl-C end the workers, which save first.
+    `tell` hears of all runs a few times a second, `planning` of every recipe that was counted before. SIGTERM,
+    SIGHUP and Ctrl-C end the workers, which save first.
     """
-    if on not in WAYS:
-        raise unknown("place for a sweep", on, WAYS)
-    entries = plan(recipes, folder, folders)
-    if fresh:
-        for entry in entries:
-            start_over(entry.folder)
-    for entry in entries:
-        _pass_over(entry)
+    hired = staff_of(on, workers, address)
+    if track is not None:
+        TRACKERS[track]  # an unknown one is told now
+    entries = plan(recipes, folder, folders, planning)
     home = _home(entries[0].folder.parent)
     extras = {"driver": home, "track": track, "log_samples": log_samples}
     try:
-        with Lease(home), WAYS[on](workers, address) as staff, _obeying_sigterm():
+        with Lease(home), hired as staff, _obeying():
+            _look_around(entries, fresh)
             while _unfinished(entries):
                 _start(entries, staff, extras)
                 for number, how in staff.ended(TICK):
@@ -147,6 +156,8 @@ def sweep(
                 if tell is not None:
                     _look(entries)
                     tell(entries)
+    except KeyboardInterrupt:
+        raise _stopped(signal.SIGINT) from None
     finally:
         shutil.rmtree(home, ignore_errors=True)
     if tell is not None:
@@ -154,10 +165,42 @@ def sweep(
     return _outcome(entries)
 
 
+def plan(
+    recipes: Sequence[Recipe],
+    folder: Path | str = Path("runs"),
+    folders: Sequence[Path] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[Entry]:
+    """Every recipe built and counted, before any is started."""
+    if not recipes:
+        raise TenfoldError("an empty sweep: there is no recipe in it")
+    places = list(folders or (Path(folder) / recipe.run_name for recipe in recipes))
+    counted: dict[str, Count] = {}
+    entries: dict[Path, Entry] = {}
+    for done, (recipe, place) in enumerate(zip(recipes, places, strict=True), start=1):
+        if place in entries:
+            name = entries[place].name
+            raise TenfoldError(f"{name} is there twice: {place} would hold two runs")
+        alike = recipe.replace(seed=0).fingerprint
+        if alike not in counted:
+            try:
+                counted[alike] = count(build(recipe))
+            except TenfoldError as error:
+                raise TenfoldError(f'"{recipe.name}": {error}') from None
+        entries[place] = Entry(recipe, place, counted[alike])
+        if tell is not None:
+            tell(done, len(recipes))
+    return list(entries.values())
+
+
 def _home(folder: Path) -> Path:
-    """A place for the driver's lease, which tells the workers that it is there."""
+    """A place for the driver's lease, which tells the workers that it is there; what killed drivers left goes."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(".sweep-*"):
+            held = leases(left)
+            if held and ended(held[-1]):
+                shutil.rmtree(left, ignore_errors=True)
         home = folder.resolve() / f".sweep-{uuid.uuid4().hex}"
         home.mkdir()
     except OSError as error:
@@ -165,45 +208,30 @@ def _home(folder: Path) -> Path:
     return home
 
 
-def plan(
-    recipes: Sequence[Recipe],
-    folder: Path | str = Path("runs"),
-    folders: Sequence[Path] | None = None,
-) -> list[Entry]:
-    """Every recipe built and counted, before any is started."""
-    if not recipes:
-        raise TenfoldError("an empty sweep: there is no recipe in it")
-    places = list(folders or (Path(folder) / recipe.run_name for recipe in recipes))
-    counted: dict[str, Count] = {}
-    entries = []
-    for recipe, place in zip(recipes, places, strict=True):
-        alike = recipe.replace(seed=0).fingerprint
-        if alike not in counted:
-            try:
-                counted[alike] = count(build(recipe))
-            except TenfoldError as error:
-                raise TenfoldError(f'"{recipe.name}": {error}') from None
-        entries.append(Entry(recipe, place, counted[alike]))
+def _look_around(entries: Sequence[Entry], fresh: bool) -> None:
+    """What is there already. To start over, all folders must be ours before anything in one is removed."""
+    if fresh:
+        with ExitStack() as held:
+            for entry in entries:
+                if entry.folder.is_dir():
+                    held.enter_context(Lease(entry.folder))
+            for entry in entries:
+                clear(entry.folder)
     for entry in entries:
-        if sum(other.folder == entry.folder for other in entries) > 1:
-            raise TenfoldError(f"{entry.name} is there twice: {entry.folder} would hold two runs")
-    return entries
+        _settle(entry)
 
 
-def _pass_over(entry: Entry) -> bool:
-    """Whether there is nothing to do: the run is finished, or what is there cannot be gone on with."""
+def _settle(entry: Entry) -> bool:
+    """Whether there is nothing to do for a run: it is finished, or what is there cannot be gone on with."""
     run = Run(entry.folder, entry.recipe)
-    if run.finished:
-        try:
-            held = run.result().get("fingerprint")
-            other = held != entry.recipe.fingerprint
-            entry.state = "failed" if other else "kept"
-            entry.reason = (
-                f"{entry.folder} holds results of another recipe ({held})" if other else ""
-            )
-        except TenfoldError as error:
-            entry.state, entry.reason = "failed", f"{error}; --fresh starts it over"
-    return run.finished
+    if not run.finished:
+        return False
+    try:
+        run.check_result()
+        entry.state = "kept"
+    except TenfoldError as error:
+        entry.state, entry.reason = "failed", f"{error}; --fresh starts it over"
+    return True
 
 
 def _unfinished(entries: Sequence[Entry]) -> bool:
@@ -216,23 +244,27 @@ def _start(entries: Sequence[Entry], staff: Workers, extras: dict[str, Any]) -> 
     for number, entry in enumerate(entries):
         if entry.state not in ("waiting", "elsewhere") or entry.after > now:
             continue
-        if entry.state == "elsewhere" and _pass_over(entry):
+        if entry.state == "elsewhere" and _settle(entry):
             continue
         threads, memory = entry.recipe.train.threads, PROCESS + entry.counted.memory_bytes
         if not staff.ready(threads, memory):
             break
         errand = Errand(entry.recipe.as_json(), entry.folder.resolve(), **extras)
-        staff.start(number, errand, threads, memory)
         entry.state = "running"
+        try:
+            staff.start(number, errand, threads, memory)
+        except TenfoldError as error:
+            entry.state, entry.reason = "failed", str(error)
 
 
 def _end(entry: Entry, how: Ending | str) -> None:
     """What became of a run; one whose worker died, or whose folder was another's, is tried again."""
-    if isinstance(how, str):
+    if isinstance(how, str) or how.kind == "stopped":
         entry.tries += 1
         again = entry.tries < TRIES
         entry.state = "waiting" if again else "failed"
-        entry.reason = how if again else f"{how}, {TRIES} times"
+        reason = how if isinstance(how, str) else "its process was asked to stop"
+        entry.reason = reason if again else f"{reason}, {TRIES} times"
     elif how.kind in ("busy", "lost"):
         entry.state, entry.after = "elsewhere", time.monotonic() + RETURN
     elif how.kind == "finished":
@@ -261,17 +293,24 @@ def _outcome(entries: Sequence[Entry]) -> Outcome:
 
 
 @contextmanager
-def _obeying_sigterm() -> Iterator[None]:
-    """Let SIGTERM raise, so that the workers are ended with us."""
+def _obeying() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP of a terminal that is closed, raise, so that the workers are ended with us."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(number: int, _frame: object) -> None:
-        raise Stopped("stopped by SIGTERM; the same command goes on from there", number)
+        raise _stopped(number)
 
-    before = signal.signal(signal.SIGTERM, stop)
+    heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stopped(number: int) -> Stopped:
+    name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+    return Stopped(f"stopped by {name}; the same command goes on from there", number)

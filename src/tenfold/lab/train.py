@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,79 +51,65 @@ def train(
     """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run.
 
     A folder in which another process works is waited for `patience` seconds, then refused. `track` names
-    who draws the curves; `log_samples` keeps every question and answer. Started by torchrun, the processes train one run; `stop` and `tell` are the first's.
+    who draws the curves; `log_samples` keeps every question and answer. Started by torchrun, the processes
+    train one run; `stop` and `tell` are the first's.
     """
     recipe = find(recipe) if isinstance(recipe, str) else recipe
     folder = Path(out) if out is not None else Path("runs") / recipe.run_name
     run = Run(folder, recipe)
+    asked = Asked(fresh, stop, tell, patience, track, log_samples)
     with together(recipe.train) as team:
-        if team.first:
-            return _train(run, team, fresh, stop, tell, patience, track, log_samples)
-        return _train_along(run, team)
+        return _train(run, team, asked) if team.first else _train_along(run, team)
 
 
-def _train(
-    run: Run,
-    team: Team,
-    fresh: bool,
-    stop: Callable[[Model, int], str | None] | None,
-    tell: Tell | None,
-    patience: float,
-    track: str | None,
-    log_samples: bool,
-) -> Run:
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a training beside its recipe; none of it decides the weights but `stop`."""
+
+    fresh: bool
+    stop: Callable[[Model, int], str | None] | None
+    tell: Tell | None
+    patience: float
+    track: str | None
+    log_samples: bool
+
+
+def _train(run: Run, team: Team, asked: Asked) -> Run:
     """What the first process does, which is all if it is alone."""
     folder, recipe = run.folder, run.recipe
     built, made = run.built, {**environment(), "processes": team.size}
-    if track is not None:
-        TRACKERS[track]  # an unknown one is told before anything is written
-    with Lease(folder, patience) as lease:
-        _settle_in(folder, recipe, fresh, made)
-        if run.finished and run.result()["fingerprint"] != recipe.fingerprint:
-            raise TenfoldError(
-                f"{folder} holds results of another recipe; use another --out, or --fresh"
-            )
+    if asked.track is not None:
+        TRACKERS[asked.track]  # an unknown one is told before anything is written
+    with Lease(folder, asked.patience) as lease:
+        _settle_in(folder, recipe, asked.fresh, made)
+        if run.finished:
+            run.check_result()
         if team.told(run.finished):
             return run
-        model = built.model()
-        options = recipe.eval
-        validator = built.examiner(seed=VALIDATION)
-        validation = options.validation or options.lengths[:4]
-        proof = STOPS[recipe.stop](built) if recipe.stop is not None and stop is None else None
+        proof = STOPS[recipe.stop](built) if recipe.stop and asked.stop is None else None
 
         def heard(line: Metrics) -> None:
             lease.check()
-            if tell is not None:
-                tell(line)
+            if asked.tell is not None:
+                asked.tell(line)
 
-        def validate(model: Model) -> tuple[float, Metrics]:
-            swift = Swift(model, built.batcher)
-            rows = validator.rows(swift, validation, n=options.validation_n)
-            exact = {row.length: row.value for row in rows if row.metric == "exact"}
-            return sum(exact.values()) / len(exact), {"exact": exact}
-
-        job = Job(
-            model=model,
-            batch_at=built.batch_at,
-            options=recipe.train,
-            folder=folder,
-            seed=recipe.seed,
-            fingerprint=recipe.fingerprint,
-            evaluate=validate,
-            evaluate_every=options.every,
-            stop=proof or stop,
-            tell=heard,
-            team=team,
-        )
-        with tracking(track, folder, recipe) as tracker:
-            progress = train_loop(replace(job, track=tracker))
+        with tracking(asked.track, folder, recipe) as tracker:
+            job = replace(
+                _job(run, team),
+                evaluate=functools.partial(_validate, run),
+                evaluate_every=recipe.eval.every,
+                stop=proof or asked.stop,
+                tell=heard,
+                track=tracker,
+            )
+            progress = train_loop(job)
         if proof is not None and progress.reason == recipe.stop:
-            found = proof.found or run.certify(
-                which="final"
-            )  # another process found it, and was killed
+            # Where there is none, another process found it, and was killed.
+            found = proof.found or run.certify(which="final")
+            lease.confirm()
             run.keep(replace(found, about=run.about("final")))
         began = time.monotonic()
-        with SampleLog(folder / SAMPLES_FILE) if log_samples else nullcontext() as log:
+        with SampleLog(folder / SAMPLES_FILE) if asked.log_samples else nullcontext() as log:
             rows = _measure(run, progress, heard, log)
         result = {
             "run": recipe.run_name,
@@ -133,7 +119,7 @@ def _train(
             "samples": progress.step * recipe.train.batch * recipe.train.accumulate,
             "reason": progress.reason,
             "best_step": progress.best_step,
-            "parameters": model.parameter_count(),
+            "parameters": job.model.parameter_count(),
             "train_seconds": progress.seconds,
             "eval_seconds": time.monotonic() - began,
             "rows": rows,
@@ -150,19 +136,31 @@ def _train_along(run: Run, team: Team) -> Run:
     """What the others do: their share of every batch, while the first does all else."""
     if team.told(False):
         return run
-    built, recipe = run.built, run.recipe
-    job = Job(
-        model=built.model(),
-        batch_at=built.batch_at,
-        options=recipe.train,
-        folder=run.folder,
-        seed=recipe.seed,
-        fingerprint=recipe.fingerprint,
-        team=team,
-    )
-    train_loop(job)
+    train_loop(_job(run, team))
     team.wait()  # the first measures
     return run
+
+
+def _job(run: Run, team: Team) -> Job:
+    return Job(
+        model=run.built.model(),
+        batch_at=run.built.batch_at,
+        options=run.recipe.train,
+        folder=run.folder,
+        seed=run.recipe.seed,
+        fingerprint=run.recipe.fingerprint,
+        team=team,
+    )
+
+
+def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
+    """How good the model is on its way, on problems that nobody else is asked."""
+    options = run.recipe.eval
+    lengths = options.validation or options.lengths[:4]
+    examiner = run.built.examiner(seed=VALIDATION)
+    rows = examiner.rows(Swift(model, run.built.batcher), lengths, n=options.validation_n)
+    exact = {row.length: row.value for row in rows if row.metric == "exact"}
+    return sum(exact.values()) / len(exact), {"exact": exact}
 
 
 def _measure(
@@ -194,7 +192,7 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
     """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
     path = folder / "recipe.yaml"
     if fresh:
-        _clear(folder)
+        clear(folder)
     elif path.exists():
         held = Run.open(folder).recipe
         if held.fingerprint != recipe.fingerprint:
@@ -207,14 +205,8 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
     write_atomically(path, recipe.as_yaml().encode())
 
 
-def start_over(folder: Path) -> None:
-    """Leave nothing of a run, unless another process works on it."""
-    if folder.is_dir():
-        with Lease(folder):
-            _clear(folder)
-
-
-def _clear(folder: Path) -> None:
+def clear(folder: Path) -> None:
+    """Leave nothing of a run; the folder must be ours."""
     left = [folder / name for name in OURS]
     for path in [*left, *folder.glob("machine.*")]:
         path.unlink(missing_ok=True)

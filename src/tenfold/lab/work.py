@@ -17,11 +17,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from tenfold.errors import Stopped, TenfoldError
-from tenfold.lab.lease import InUse, Lost, ended, leases
+from tenfold.lab.lease import InUse, Lost, ended, here, leases
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.train import train
 from tenfold.training.distributed import PLACE
@@ -29,6 +30,9 @@ from tenfold.training.distributed import PLACE
 STATUS, LOG = "status.json", "log.txt"
 SPEAK = 0.5  # seconds between two statuses
 LOOK = 2.0  # seconds between two looks at the driver
+MISSES = (
+    7  # looks at a driver that does not renew its lease, which it does every ten seconds if it can
+)
 GRACE = 60.0  # seconds that an orphan has to save what it did
 
 
@@ -109,8 +113,12 @@ class Speaker:
             return
         self.spoke = time.monotonic()
         temporary = self.path.with_name(f".{STATUS}-{uuid.uuid4().hex}")
-        temporary.write_text(json.dumps(self.told))
-        temporary.replace(self.path)
+        try:
+            temporary.write_text(json.dumps(self.told))
+            temporary.replace(self.path)
+        except OSError:  # a full disk, say: that nobody hears of us is no reason to end
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def status(folder: Path) -> dict[str, Any]:
@@ -123,10 +131,10 @@ def status(folder: Path) -> dict[str, Any]:
 
 
 def last_lines(folder: Path, count: int = 5) -> list[str]:
-    """The end of what a run printed."""
+    """The end of what the last attempt at a run printed."""
     with suppress(OSError):
-        text = (folder / LOG).read_bytes()[-8192:].decode(errors="replace")
-        return text.splitlines()[-count:]
+        text = "\n" + (folder / LOG).read_bytes()[-8192:].decode(errors="replace")
+        return text.rpartition("\n-- ")[2].splitlines()[1:][-count:]
     return []
 
 
@@ -137,6 +145,7 @@ def _logging(path: Path) -> Iterator[None]:
         stream.flush()
     before = [os.dup(number) for number in (1, 2)]
     with path.open("ab", buffering=0) as file:
+        file.write(f"-- {datetime.now(UTC).isoformat(timespec='seconds')}\n".encode())
         try:
             for number in (1, 2):
                 os.dup2(file.fileno(), number)
@@ -150,15 +159,24 @@ def _logging(path: Path) -> Iterator[None]:
                 os.close(handle)
 
 
+def _there(driver: Path) -> bool:
+    held = leases(driver)
+    return bool(held) and not ended(held[-1])
+
+
 @contextmanager
 def _guarded(driver: Path) -> Iterator[None]:
     """Stop this process, as SIGTERM does, once the driver is gone."""
     done = threading.Event()
+    held = leases(driver)
+    patience = 1 if held and here(held[-1]) else MISSES  # of a process that we see, we can be sure
 
     def watch() -> None:
+        missed = 0
         while not done.wait(LOOK):
-            held = leases(driver)
-            if not held or ended(held[-1]):
+            with suppress(OSError):  # nobody knows; look again
+                missed = 0 if _there(driver) else missed + 1
+            if missed >= patience:
                 print("the driver of the sweep is gone; stopping", flush=True)
                 os.kill(os.getpid(), signal.SIGTERM)
                 if not done.wait(GRACE):

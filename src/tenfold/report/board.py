@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from tenfold.lab.sweep import Entry
 from tenfold.report.progress import QUIET_SECONDS
@@ -29,7 +30,9 @@ class Board:
         self.live: Live | None = None
         self.began = time.monotonic()
         self.spoke = self.began
-        self.first: float | None = None  # work that was done when we began
+        self.before: dict[
+            int, float
+        ] = {}  # the share of each run that was done when we first saw it
         self.ended: set[int] = set()
 
     def __enter__(self) -> Board:
@@ -61,6 +64,14 @@ class Board:
             running = [f"{e.name}: {_doing(e)}" for e in entries if e.state == "running"]
             self._say("; ".join([self.summary(entries), *running[:4]]))
 
+    def planning(self, done: int, of: int) -> None:
+        """Before anything starts: recipes that were built and counted."""
+        if self.live is not None:
+            self.live.update(Text(f"{done} of {of} recipes counted"))
+        elif time.monotonic() - self.spoke > QUIET_SECONDS:
+            self.spoke = time.monotonic()
+            self._say(f"{done} of {of} recipes counted")
+
     def summary(self, entries: Sequence[Entry]) -> str:
         """`7 of 15 done (3 before), 2 running, 1 failed; about 40 seconds left`."""
         states = Counter(entry.state for entry in entries)
@@ -75,28 +86,41 @@ class Board:
 
     def left(self, entries: Sequence[Entry]) -> float | None:
         """Seconds, by the work that was done since we began; None as long as nobody can know."""
-        done = sum(entry.work * entry.share for entry in entries)
-        if self.first is None:
-            self.first, self.began = done, time.monotonic()
-        spent, whole = done - self.first, sum(entry.work for entry in entries)
-        if spent <= 0 or done >= whole:
+        if not self.before:
+            self.began = time.monotonic()
+        for number, entry in enumerate(entries):
+            if (
+                entry.told or entry.state in ENDED
+            ):  # a run that was interrupted begins in the middle
+                self.before.setdefault(number, 0.0 if entry.state == "finished" else entry.share)
+        spent = sum(
+            entries[n].work * (entries[n].share - share) for n, share in self.before.items()
+        )
+        ahead = sum(entry.work * (1 - entry.share) for entry in entries)
+        if spent <= 0 or ahead <= 0:
             return None
-        return (whole - done) * (time.monotonic() - self.began) / spent
+        return ahead * (time.monotonic() - self.began) / spent
 
     def _table(self, entries: Sequence[Entry]) -> Table:
-        table = Table(title=self.summary(entries), title_justify="left", box=None)
-        for heading in ("run", "seed", "step", "loss", "", ""):
-            table.add_column(
-                heading, justify="right" if heading in ("seed", "step", "loss") else "left"
-            )
-        shown = [e for e in entries if e.state in ("running", "elsewhere", "failed")][:SHOWN]
-        for entry in shown:
+        table = Table(title=self.summary(entries), title_justify="left", box=None, expand=True)
+        table.add_column("run", overflow="ellipsis", no_wrap=True, max_width=40)
+        for heading in ("seed", "step", "loss"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("", overflow="ellipsis", no_wrap=True, ratio=1)
+        order = ("running", "elsewhere", "failed")
+        shown = [entry for state in order for entry in entries if entry.state == state]
+        heads = {entry.recipe.name.rpartition("/")[0] for entry in entries}
+        common = f"{heads.pop()}/" if len(heads) == 1 else ""  # what all have tells nothing
+        for entry in shown[:SHOWN]:
             told = entry.told
             loss = f"{told['loss']:.4f}" if "loss" in told else ""
             step = f"{told.get('step', 0)}/{entry.recipe.train.steps}"
-            doing = entry.reason if entry.state == "failed" else _measuring(told) or entry.state
-            row = (entry.recipe.name, str(entry.recipe.seed), step, loss, _exact(told), doing)
+            doing = entry.reason if entry.state == "failed" else _measuring(told) or _exact(told)
+            name = entry.recipe.name.removeprefix(common)
+            row = (name, str(entry.recipe.seed), step, loss, doing or entry.state)
             table.add_row(*row, style="red" if entry.state == "failed" else None)
+        if len(shown) > SHOWN:
+            table.add_row(f"and {len(shown) - SHOWN} more")
         return table
 
     def _say(self, text: str) -> None:

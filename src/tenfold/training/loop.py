@@ -126,12 +126,12 @@ def _account(job: Job, progress: Progress, log: _Log, loss: float, norm: float) 
         last = last or progress.reason is not None
     if job.evaluate and (last or progress.step % job.evaluate_every == 0):
         line |= _examine(job, progress)
+    if job.tell is not None:
+        job.tell(line)  # first: it may raise, if the folder is another's by now
     if last or "eval" in line or progress.step % options.log_every == 0:
         log.write(line)
         if job.track is not None:
             job.track(line)
-    if job.tell is not None:
-        job.tell(line)
 
 
 def _step(
