@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+SHOWN = 10  # of known names; a line holds no more
+
 
 class TenfoldError(Exception):
     """What went wrong, in one line. The command line prints it and exits with `exit_code`."""
@@ -33,8 +35,11 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> TenfoldError:
     unknown encoding "alibbi"; did you mean "alibi"?
     >>> print(unknown("encoding", "xyz", ["alibi", "rotary"]))
     unknown encoding "xyz"; known: alibi, rotary
+    >>> print(unknown("letter", "?", "abcdefghijklmnopqrstuvwxyz"))
+    unknown letter "?"; known: a, b, c, d, e, f, g, h, i, j and 16 more
     """
     names = sorted(known)
     close = get_close_matches(str(name), names, n=1)
-    hint = f'did you mean "{close[0]}"?' if close else f"known: {', '.join(names)}"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    hint = f'did you mean "{close[0]}"?' if close else f"known: {', '.join(names[:SHOWN])}{more}"
     return TenfoldError(f'unknown {kind} "{name}"; {hint}')

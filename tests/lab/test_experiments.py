@@ -1,6 +1,10 @@
 """Experiments: what they train and measure, and results folders that are whole or as they were."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -94,7 +98,9 @@ def test_a_whole_experiment(shelf, tmp_path):
     (theory,) = [row for row in rows if row["recipe"] == "tiny/theory"]
     assert (theory["paper"], theory["value"], theory["run"]) == ("tiny", 2.0, "")
     assert theory["date"]
-    runs = json.loads((folder / "runs.json").read_text())
+    told = json.loads((folder / "runs.json").read_text())
+    assert told["rows"] == len(rows)
+    runs = told["runs"]
     assert [run["recipe"]["seed"] for run in runs] == [0, 1, 7]
     assert runs[0]["environment"]["torch"]
     again = reproduce(both, "laptop", None, tmp_path / "out", in_process)  # nothing is trained
@@ -113,6 +119,27 @@ def test_theory_alone_needs_no_runs(shelf, tmp_path):
     assert [row["value"] for row in read_rows(folder / "rows.csv")] == [1.0]
 
 
+DRAWN = """
+def measure(lab):
+    yield {"recipe": "tiny/theory", "length": 5, "metric": "two", "value": 2}
+
+def draw(scale, rows, folder):
+    (folder / "figure.txt").write_text(f"{scale} {len(rows)}")
+"""
+
+
+def test_figures_of_an_experiment_are_part_of_its_results(shelf, tmp_path):
+    (shelf / "drawn.py").write_text(DRAWN)
+    (drawn,) = experiments.find("tiny/drawn")
+    folder = reproduce(drawn, "paper", None, tmp_path, None)
+    assert (folder / "figure.txt").read_text() == "paper 1"
+    (shelf / "drawn.py").write_text(DRAWN.replace("len(rows)", "1 / 0"))
+    (broken,) = experiments.find("tiny/drawn")
+    with pytest.raises(TenfoldError, match=r"drawn.py failed: ZeroDivisionError"):
+        reproduce(broken, "paper", None, tmp_path, None)
+    assert (folder / "figure.txt").read_text() == "paper 1"  # as it was
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -121,7 +148,15 @@ def test_theory_alone_needs_no_runs(shelf, tmp_path):
         ("def measure(lab): return [{'valeu': 1}]", 'column of tiny/bad "valeu"; did you mean'),
         (
             "def measure(lab): return [{'recipe': 'a', 'metric': 'm'}]",
-            "a measured row has no value",
+            "tiny/bad, as measured: a row has no value",
+        ),
+        (
+            "def measure(lab): return [{'recipe': 'a', 'metric': 'm', 'value': float('nan')}]",
+            "tiny/bad, as measured: a row has the value nan",
+        ),
+        (
+            "def measure(lab): return [{'recipe': 'a', 'metric': 'm', 'value': 'many'}]",
+            "tiny/bad, as measured: could not convert string to float: 'many'",
         ),
         ("def measure(lab): return 1/0", "failed: ZeroDivisionError: division by zero"),
     ],
@@ -136,7 +171,8 @@ def test_a_bad_experiment_is_one_clear_line(shelf, tmp_path, text, message):
 
 
 def row(**columns):
-    return dict.fromkeys(COLUMNS, "") | {"recipe": "tiny/adder", "seed": 0, "value": 1.0} | columns
+    known = {"recipe": "tiny/adder", "metric": "exact", "seed": 0, "value": 1.0}
+    return dict.fromkeys(COLUMNS, "") | known | columns
 
 
 def test_results_are_whole_or_as_they_were(tmp_path):
@@ -153,6 +189,77 @@ def test_results_are_whole_or_as_they_were(tmp_path):
     assert [path.name for path in folder.parent.iterdir()] == ["laptop"]
     experiments.commit(Collected([row(value=0.5)]), folder, lambda fresh: None)
     assert [r["value"] for r in read_rows(folder / "rows.csv")] == [0.5]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from tenfold.lab import experiments
+from tenfold.lab.results import Collected
+
+done, place = os.replace, Path(sys.argv[1])
+
+def dies(source, target):
+    if target == place:
+        os._exit(9)  # the old results are aside, the new ones not yet there
+    done(source, target)
+
+os.replace = dies
+experiments.commit(Collected(), place, lambda fresh: None)
+"""
+
+
+def test_a_kill_between_the_renames_loses_nothing(tmp_path):
+    folder = tmp_path / "laptop"
+    experiments.commit(Collected([row(value=0.25)]), folder, lambda fresh: None)
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], check=False)
+    assert killed.returncode == 9
+    assert not folder.exists()
+    experiments.check_place(folder, [])
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [0.25]
+    experiments.commit(Collected([row(value=0.5)]), folder, lambda fresh: None)
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [0.5]
+    assert not (tmp_path / ".laptop-old").exists()
+
+
+@pytest.mark.parametrize("first", [experiments.check_place, lambda folder, _: None])
+def test_what_a_kill_after_the_renames_left_is_in_nobodys_way(tmp_path, first):
+    folder = tmp_path / "laptop"
+    experiments.commit(Collected([row(value=0.25)]), folder, lambda fresh: None)
+    shutil.copytree(folder, tmp_path / ".laptop-old")
+    first(folder, [])
+    experiments.commit(Collected([row(value=0.5)]), folder, lambda fresh: None)
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [0.5]
+    assert [path.name for path in tmp_path.iterdir()] == ["laptop"]
+
+
+def test_a_rename_that_fails_restores_the_old_results(tmp_path, monkeypatch):
+    folder, done = tmp_path / "laptop", os.replace
+    experiments.commit(Collected([row(value=0.25)]), folder, lambda fresh: None)
+
+    def fails(source, target):
+        if target == folder and source.name != ".laptop-old":
+            raise OSError(5, "Input/output error")
+        done(source, target)
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(TenfoldError, match=r"cannot write to .*: Input/output error"):
+        experiments.commit(Collected([row(value=0.5)]), folder, lambda fresh: None)
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [0.25]
+    assert [path.name for path in tmp_path.iterdir()] == ["laptop"]
+
+
+def test_leftovers_that_cannot_be_removed_are_known_before_training(tmp_path, monkeypatch):
+    folder = tmp_path / "laptop"
+    for each in (folder, tmp_path / ".laptop-old"):
+        each.mkdir()
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+    with pytest.raises(TenfoldError, match=r"cannot write to .*laptop: Permission denied"):
+        experiments.check_place(folder, [])
 
 
 def test_seeds_that_are_there_are_not_dropped(tmp_path, recipe):

@@ -13,48 +13,10 @@ from hypothesis import strategies as st
 import tenfold
 from tenfold.cli import main
 from tenfold.errors import TenfoldError
-from tenfold.evals import wilson
-from tenfold.lab.cells import cells, choose, columns_of, mixed
-from tenfold.lab.pairs import compare
+from tenfold.lab.cells import cells, choose, mixed
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.results import RESULTS, RUNS, Collected, collect, find_runs, query, read, write
 from tenfold.lab.train import train
-
-N = 10
-
-
-def measured(right, length, checkpoint="best", slice="uniform", metric="exact", n=N):
-    low, high = wilson(right, n) if metric == "exact" else (None, None)
-    return {
-        "length": length, "slice": slice, "metric": metric, "value": right / n, "n": n,
-        "low": low, "high": high, "checkpoint": checkpoint,
-    }  # fmt: skip
-
-
-def result_of(recipe, measurements, **changes):
-    made = {"tenfold": tenfold.__version__, "commit": None, "date": "2026-01-01T00:00:00+00:00"}
-    return {
-        "fingerprint": recipe.fingerprint, "seed": recipe.seed, "steps": 3, "samples": 30,
-        "reason": None, "best_step": 2, "parameters": 7, "train_seconds": 0.5, "rows": measurements,
-        "environment": {**made, "cores": 2},
-    } | changes  # fmt: skip
-
-
-@pytest.fixture
-def make(tmp_path):
-    """`make("alibi", seed=1, right={5: 10})`: a finished run with so many of 10 right at length 5."""
-
-    def made(pe="alibi", seed=0, right=None, folder="runs", rows=None, result=None, **changes):
-        recipe = Recipe.of({"name": "paper/sums", "pe": pe, "seed": seed, **changes})
-        place = tmp_path / folder / recipe.run_name
-        place.mkdir(parents=True)
-        (place / "recipe.yaml").write_text(recipe.as_yaml())
-        rows = rows or [measured(k, length) for length, k in (right or {5: 10}).items()]
-        held = result_of(recipe, rows, **(result or {}))
-        (place / "result.json").write_text(json.dumps(held, indent=1))
-        return place
-
-    return made
 
 
 @pytest.fixture
@@ -138,7 +100,7 @@ def test_the_same_run_twice_counts_once(make, tmp_path):
     assert problem.startswith(f"{other}: the same recipe as {first} with other results")
 
 
-def test_written_and_read_back(make, tmp_path):
+def test_written_and_read_back(make, tmp_path, measured):
     make(right={5: 10, 7: 3})
     make(seed=1, rows=[measured(4, 5, metric="digit"), measured(1, 5, "final", "ni'nes")])
     found = collect([tmp_path / "runs"])
@@ -188,10 +150,10 @@ def test_run_folders_come_before_a_table_beside_them(make, tmp_path):
 def test_hundred_thousand_rows(make, tmp_path):
     """In seconds: one insert after another would take minutes."""
     (row,) = collect([make()]).rows
-    many = Collected([{**row, "length": i, "value": i / 7} for i in range(100_000)])
+    many = Collected([{**row, "length": i, "value": 1 / i} for i in range(1, 100_001)])
     began = time.process_time()
     write(many, tmp_path / "many")
-    assert query(many, "select count(*), max(length) from results")[1] == [(100_000, 99_999)]
+    assert query(many, "select count(*), max(length) from results")[1] == [(100_000, 100_000)]
     assert read(tmp_path / "many").rows == many.rows
     assert time.process_time() - began < 40
 
@@ -239,7 +201,7 @@ def test_a_damaged_run_is_named_and_left_out(make, tmp_path, kind):
         {"checkpoint": "middle"}, {"low": "x"},
     ],
 )  # fmt: skip
-def test_a_damaged_row_leaves_its_run_out(make, row):
+def test_a_damaged_row_leaves_its_run_out(make, row, measured):
     found = collect([make(rows=[measured(3, 7), {**measured(3, 5), **row}])])
     assert found.rows == []
     (problem,) = found.problems
@@ -247,7 +209,7 @@ def test_a_damaged_row_leaves_its_run_out(make, row):
     assert problem.isprintable()
 
 
-def test_other_metrics_need_not_be_shares(make):
+def test_other_metrics_need_not_be_shares(make, measured):
     row = {**measured(3, 5), "metric": "loss", "value": -3}
     assert collect([make(rows=[row])]).rows[0]["value"] == -3.0
 
@@ -261,7 +223,7 @@ def test_a_damaged_result_leaves_its_run_out(make, change):
     assert "result.json is damaged" in found.problems[0]
 
 
-def test_rows_twice(make):
+def test_rows_twice(make, measured):
     assert len(collect([make(rows=[measured(3, 5)] * 2)]).rows) == 1
     found = collect([make(seed=1, rows=[measured(3, 5), measured(4, 5)])])
     assert "best 5 uniform exact is there twice" in found.problems[0]
@@ -295,7 +257,7 @@ def test_a_name_that_cannot_be_printed(make):
 
 @settings(max_examples=200)
 @given(data=st.data())
-def test_whatever_is_garbled_nothing_crashes(tmp_path_factory, data):
+def test_whatever_is_garbled_nothing_crashes(tmp_path_factory, data, measured, result_of):
     """Cut or garbled at random places: the run is read, or it is named in one line; never both, never neither."""
     recipe = Recipe(pe={"name": "learned", "limit": 41}, seed=3, name="a/b")
     text = json.dumps(result_of(recipe, [measured(3, 5), measured(2, 7, "final")]), indent=1)
@@ -370,119 +332,115 @@ def test_a_file_in_the_way(tmp_path):
 def test_sql_that_fails_or_reaches_out(monkeypatch, tmp_path, sql):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(TenfoldError, match=r"^the SQL (failed: |asks nothing)") as told:
+    with pytest.raises(
+        TenfoldError, match=r"^the SQL (failed: |asks nothing|may ask, not )"
+    ) as told:
         query(Collected(), sql)
     assert "\n" not in str(told.value)
     assert os.listdir(tmp_path) == ["secret.csv"]
 
 
-# Cells
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("select 1; select 2", "holds 2 statements; write one"),
+        ("drop table results", "may ask, not DROP"),
+        ("delete from results", "may ask, not DELETE"),
+        ("create table x as select 1", "may ask, not CREATE"),
+    ],
+)
+def test_sql_asks_once_and_changes_nothing(sql, said):
+    with pytest.raises(TenfoldError, match=f"^the SQL {said}"):
+        query(Collected(), sql)
 
 
-def test_cells_by_hand(make, tmp_path):
-    for seed, right in enumerate([10, 7, 9]):
-        make("alibi", seed, {5: right, 7: 10})
-    make("rotary", 0, {5: 2, 7: 0})
-    rows = choose(collect([tmp_path / "runs"]).rows, columns_of(["pe", "length"]))
-    five, seven, one, none = cells(rows, ["encoding", "length"])
-    assert (five["encoding"], five["length"], five["seeds"], five["n"]) == ("alibi", 5, 3, 30)
-    assert (five["median"], five["worst"], five["best"]) == (0.9, 0.7, 1.0)
-    assert five["success"] == pytest.approx(1 / 3)
-    assert (five["seeds_low"], five["seeds_high"]) == (0.7, 1.0)
-    assert (five["samples_low"], five["samples_high"]) == wilson(26, 30)  # pooled: 10 + 7 + 9
-    assert seven["success"] == 1.0
-    assert (one["seeds"], one["seeds_low"], one["seeds_high"]) == (1, None, None)
-    assert none["samples_low"] == 0.0
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "with a as (select 1) select * from a;", "from results", "describe results", "show tables",
+        "summarize results", "explain select 1", "values (1)", "pivot results on metric using count(*)",
+    ],
+)  # fmt: skip
+def test_whatever_asks_is_allowed(make, sql):
+    assert query(collect([make()]), sql)[1]
 
 
-def test_both_checkpoints_and_all_slices(make):
-    rows = [measured(4, 5, "best"), measured(3, 5, "final"), measured(1, 5, "best", "nines")]
-    rows += [measured(8, 5, "best", metric="digit")]
-    found = collect([make(rows=rows)]).rows
-    assert [row["value"] for row in choose(found, ["length"])] == [0.4]
-    assert [row["value"] for row in choose(found, ["length"], checkpoint="final")] == [0.3]
-    assert [row["value"] for row in choose(found, ["checkpoint"])] == [0.4, 0.3]
-    assert [row["value"] for row in choose(found, ["slice"])] == [0.4, 0.1]
-    digit = cells(choose(found, ["length"], metric="digit"), ["length"])
-    assert digit[0]["samples_low"] is None  # digits of one problem are not independent
-    with pytest.raises(TenfoldError, match='did you mean "nines"'):
-        choose(found, ["length"], slice="nins")
+def test_columns_of_one_name_are_numbered():
+    columns, _ = query(Collected(), "select 1 as a, 2 as a, 3 as a, 4 as a_2, 5 as b")
+    assert columns == ["a", "a_3", "a_4", "a_2", "b"]
+    assert len(set(columns)) == 5
 
 
-def test_a_seed_counts_once_in_a_cell(make):
-    rows = choose(collect([make(right={5: 10, 7: 4})]).rows, ["encoding"])
-    (cell,) = cells(rows, ["encoding"])
-    assert (cell["seeds"], cell["n"], cell["median"]) == (1, 20, pytest.approx(0.7))
+# Tables from elsewhere
 
 
-def test_mixed_cells_are_told(make, tmp_path):
-    make("alibi", 0)
-    make("alibi", 1)
-    found = collect([tmp_path / "runs"])
+@pytest.fixture
+def table(make, tmp_path):
+    """`table(value=7.5)`: a folder of results whose first run has other values in its row or its own line."""
+
+    def made(alone=False, **changes):
+        found = collect([make(seed=0), make(seed=1)])
+        for row in (found.rows[0], found.runs[0]):
+            row.update({key: value for key, value in changes.items() if key in row})
+        if alone:
+            found.runs.clear()
+        write(found, tmp_path / "table")
+        return tmp_path / "table"
+
+    return made
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize(
+    "changes",
+    [{"value": 7.5}, {"n": 0}, {"length": -1}, {"checkpoint": "middle"}, {"slice": "a\x07"}, {"trained": 0}],
+)  # fmt: skip
+def test_a_damaged_row_of_a_table_leaves_its_run_out(table, changes, alone):
+    found = collect([table(alone, **changes)])
+    assert [row["seed"] for row in found.rows] == [1]
+    assert len(found.runs) == (0 if alone else 1)
+    (problem,) = found.problems
+    assert "rows.parquet: paper-sums-" in problem
+    assert "damaged: 0." in problem
+    assert problem.isprintable()
+    assert cells(choose(found.rows, ["length"]), ["length"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"recipe": "not JSON"}, "its recipe cannot be read: Expecting value"),
+        ({"recipe": "[]"}, "its recipe cannot be read: it is []"),
+        ({"recipe": '{"colour": 1}'}, 'unknown recipe key "colour"'),
+        ({"recipe": "{}"}, "damaged: its recipe is"),
+        ({"environment": "{}"}, "damaged: tenfold is missing"),
+        ({"environment": "x"}, "its environment cannot be read"),
+        ({"parameters": -1}, "damaged: parameters is -1"),
+        (
+            {"environment": '{"tenfold": "10.0.1", "what": "is new"}'},
+            f"made by tenfold 10.0.1, newer than this {tenfold.__version__}",
+        ),
+    ],
+)
+def test_a_damaged_run_of_a_table_is_left_out(table, changes, said):
+    found = collect([table(**changes)])
+    assert [row["seed"] for row in found.rows] == [1]
+    assert [run["seed"] for run in found.runs] == [1]
+    (problem,) = found.problems
+    assert said in problem
     assert mixed(found, found.rows, ["length"]) == []
-    make({"name": "learned", "limit": 41}, 0, {7: 1}, train={"lr": 0.01, "log_every": 7})
-    found = collect([tmp_path / "runs"])
-    assert mixed(found, found.rows, ["encoding", "length"]) == []
-    assert mixed(found, found.rows, ["trained"]) == [
-        "a cell mixes different values of length: 5, 7",
-        "a cell mixes different values of pe: alibi, learned",
-        "a cell mixes different values of train.lr: 0.01, 0.001",
-    ]
-    found.runs.clear()  # a table of rows alone
-    assert mixed(found, found.rows, ["length", "encoding"]) == []
-    assert "a cell mixes different values of encoding: alibi, learned" in mixed(
-        found, found.rows, ["trained"]
-    )
 
 
-@pytest.mark.parametrize("wrong", [["lenght"], ["value"], ["pe", ""]])
-def test_unknown_columns(wrong):
-    with pytest.raises(TenfoldError, match="unknown column"):
-        columns_of(wrong)
-
-
-# Two encodings
-
-
-def test_compared_seed_by_seed(make, tmp_path):
-    for seed, right in enumerate([10, 8, 9]):
-        make("alibi", seed, {5: right})
-    for seed, right in enumerate([5, 8, 2, 1]):  # seed 3 has no partner
-        make("rotary", seed, {5: right}, name="another/name", label="other", schemes=["shifted"])
-    make("rotary", 0, {5: 0}, train={"lr": 0.01})  # another setting is nobody's partner
-    found = collect([tmp_path / "runs"])
-    (line,), (note,) = compare(found, found.rows, "alibi", "rotary", ["length"])
-    assert (line["seeds"], line["wins"], line["ties"], line["losses"]) == (3, 2, 1, 0)
-    assert line["mean"] == pytest.approx((0.5 + 0 + 0.7) / 3)
-    assert line["median"] == pytest.approx(0.5)
-    assert (line["median_first"], line["median_second"]) == (0.9, 0.5)
-    assert line["p"] == 0.5  # +-0.5 +-0 +-0.7: half of the signs are as far
-    assert note == "2 runs of alibi or rotary have no partner"
-
-
-def test_several_settings_are_compared_each(make, tmp_path):
-    for pe, right in (("alibi", 9), ("rotary", 4)):
-        make(pe, 0, {5: right})
-        make(pe, 0, {5: right - 1}, train={"lr": 0.01})
-    found = collect([tmp_path / "runs"])
-    lines, notes = compare(found, found.rows, "alibi", "rotary", ["length"])
-    assert [line["mean"] for line in lines] == [pytest.approx(0.5)] * 2
-    assert len({line["first"] for line in lines}) == 2
-    assert notes == []
-
-
-def test_nothing_to_compare(make, tmp_path):
-    make("alibi", 0)
-    make("rotary", 1)
-    found = collect([tmp_path / "runs"])
-    with pytest.raises(TenfoldError, match="no run of alibi has a partner of rotary"):
-        compare(found, found.rows, "alibi", "rotary", ["length"])
-    with pytest.raises(TenfoldError, match='did you mean "alibi"'):
-        compare(found, found.rows, "alibbi", "rotary", ["length"])
-    with pytest.raises(TenfoldError, match="with itself"):
-        compare(found, found.rows, "alibi", "alibi", ["length"])
-    with pytest.raises(TenfoldError, match="recipes are not at hand"):
-        compare(Collected(found.rows), found.rows, "alibi", "rotary", ["length"])
+def test_a_table_of_a_newer_version_is_refused(table, monkeypatch, tmp_path):
+    monkeypatch.setattr("tenfold.lab.tables.__version__", "10.0.1")
+    folder = table()
+    monkeypatch.undo()
+    (folder / "rows.parquet").rename(tmp_path / "mine.parquet")  # rows alone
+    with pytest.raises(TenfoldError, match=r"mine\.parquet: made by tenfold 10\.0\.1, newer than"):
+        read(tmp_path / "mine.parquet")
+    found = collect([tmp_path / "mine.parquet"])
+    assert found.rows == []
+    assert len(found.problems) == 1
 
 
 # The command
@@ -547,6 +505,8 @@ def test_the_command_compares(cli, make):
     assert (code, err) == (0, "")
     assert [line.split()[0] for line in out.splitlines()[2:]] == ["5", "7"]
     assert "+50.0" in out
+    mixing = cli("--compare", "alibi", "rotary", "--by", "task")[2]
+    assert mixing == "note: a cell mixes different values of length: 5, 7\n"
     told = json.loads(cli("--compare", "alibi", "rotary", "--format", "json")[1])
     assert [(line["wins"], line["ties"], line["p"]) for line in told] == [(2, 0, 0.5), (0, 2, 1.0)]
 
@@ -559,6 +519,9 @@ def test_the_command_asks_in_sql(cli, make):
         cli("--sql", "select 1/0 as x, date '2026-01-02' as d", "--format", "json")[1]
     )
     assert told == [{"x": None, "d": "2026-01-02"}]
+    assert json.loads(cli("--sql", "select 1 a, 2 a", "--format", "json")[1]) == [
+        {"a": 1, "a_2": 2}
+    ]
     assert cli("--sql", "select * from results where false", "--format", "table")[0] == 0
 
 
@@ -568,6 +531,8 @@ def test_the_command_asks_in_sql(cli, make):
         (["--sql", "selec 1"], "the SQL failed: Parser Error"),
         (["--sql", "select 1", "--by", "pe"], "--sql chooses"),
         (["--by", "enkoding"], 'unknown column "enkoding"; did you mean "encoding"?'),
+        (["--by", "value"], '"value" is measured, and cannot be grouped by'),
+        (["--sql", "select 1; select 2"], "the SQL holds 2 statements"),
         (["--by", "encoding", "--compare", "alibi", "rotary"], "unknown column"),
         (["--slice", "nine"], "unknown slice"),
         (["--format", "xml"], "xml"),

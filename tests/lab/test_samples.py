@@ -183,7 +183,20 @@ def test_logged_by_the_command_and_asked_in_sql(run, cli):
         file.write('{"run": ')
     with pytest.warns(UserWarning, match=r"samples\.jsonl is damaged and left out: .*Malformed"):
         assert query(collect([run.folder]), "select count(*) from samples")[1] == [(0,)]
+    log.write_text('{"question": "1+1", "reply": "2"}\n')
+    with pytest.warns(UserWarning, match=r"samples\.jsonl is damaged and left out: a line has not"):
+        assert query(collect([run.folder]), "select count(*) from samples")[1] == [(0,)]
     log.unlink()
+
+
+def test_a_folder_is_refused_before_anything_is_measured(run, cli, tmp_path, monkeypatch):
+    def measures(*_, **__):
+        raise AssertionError("measured")
+
+    monkeypatch.setattr("tenfold.lab.run.Run.evaluate", measures)
+    code, out, err = cli("eval", run.folder, "--log-samples", tmp_path)
+    assert (code, out) == (2, "")
+    assert err == f"error: cannot write samples to {tmp_path}: it is a folder; name a file\n"
 
 
 def test_the_command_cannot_write(run, cli):

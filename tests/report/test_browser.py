@@ -113,7 +113,7 @@ def test_every_figure_is_seen(seen, report):
     shown = page.evaluate("getComputedStyle(document.body).backgroundColor")
     paper = tuple(map(int, re.findall(r"\d+", shown)))
     drawn = page.locator("figure > svg").all()
-    names = {one.get_attribute("aria-label") for one in drawn}
+    names = {one.get_attribute("id") for one in drawn}
     assert {"accuracy", "slice-nines", "pairs-certified-addition"} <= names
     assert sum(name.startswith("machine-") for name in names) == 1
     for one in drawn:
@@ -127,6 +127,36 @@ def test_every_figure_is_seen(seen, report):
         stem = report.parent / one.removesuffix("-0")
         assert stem.with_name(f"{stem.name}.png").exists()
         assert stem.with_name(f"{stem.name}.svg").exists()
+
+
+TEXTS = """() => [...document.querySelectorAll('figure > svg:not([id^=machine]) text')].map(one =>
+  parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b))"""
+
+
+def test_words_of_figures_are_large_enough(seen):
+    page, *_ = seen
+    sizes = page.evaluate(TEXTS)
+    assert len(sizes) > 30
+    assert min(sizes) >= 9  # pixels
+    assert max(sizes) <= 20
+
+
+def test_a_name_stays_beside_its_swatch(seen):
+    """Broken into lines it does not run on below."""
+    page, *_ = seen
+    lefts = page.evaluate(
+        """() => [...document.querySelectorAll('ul.legend li:not(.label)')].map(one => {
+          one.lastChild.textContent = 'many words '.repeat(30);
+          const words = document.createRange();
+          words.selectNodeContents(one.lastChild);
+          const boxes = [...words.getClientRects()].map(box => box.left);
+          return [boxes.length, one.firstChild.getBoundingClientRect().right, Math.min(...boxes)];
+        })"""
+    )
+    assert lefts
+    for lines, swatch, words in lefts:
+        assert lines > 1
+        assert words >= swatch
 
 
 def test_screenshot(seen, tmp_path):
@@ -152,7 +182,7 @@ CONTRASTS = """() => {
     if (found.length < 4 || found[3] > 0) return found; } };
   const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   const words = [...document.querySelectorAll('h1, h2, h3, p, li, td, th, small, summary, figcaption, pre, .wrong')];
-  const drawn = [...document.querySelectorAll('figure > svg[aria-label=accuracy] text')];
+  const drawn = [...document.querySelectorAll('figure > svg#accuracy text')];
   const colour = one => getComputedStyle(one)[one.tagName == 'text' ? 'fill' : 'color'];
   return [words, drawn].map(all => [all.length,
     Math.min(...all.map(one => ratio(light(numbers(colour(one))), light(behind(one)))))]);

@@ -8,6 +8,7 @@ import sys
 from html.parser import HTMLParser
 
 import pytest
+from PIL import Image
 
 from tenfold.cli import main
 from tenfold.errors import TenfoldError
@@ -18,9 +19,9 @@ from tenfold.lab.results import write as write_results
 from tenfold.lab.run import Answer
 from tenfold.lab.train import train
 from tenfold.report import collect, gather, write_report, write_story
-from tenfold.report.figures import DASHES, PALETTE, heatmap, style
-from tenfold.report.groups import Story, grouped
-from tenfold.report.sections import marked
+from tenfold.report.figures import DASHES, PALETTE, accuracy_by_length, heatmap, style
+from tenfold.report.groups import Story, grouped, names
+from tenfold.report.sections import _slugs, marked
 
 SLICES = ["uniform", "unequal", "nines", "pairs"]
 
@@ -90,6 +91,10 @@ def groups_of(*parts):
     return groups
 
 
+def seeds_of(group):
+    return [run["seed"] for run in group.runs]
+
+
 @pytest.fixture
 def plain():
     return recipe("symmetry/addition-relative", "smoke")
@@ -119,7 +124,7 @@ def test_only_the_seed_may_differ_within_a_curve(plain):
         plain.replace(name="other", pe="rotary"),
     ]
     groups = groups_of(*(told(one, {5: 0.5}) for one in made))
-    assert [(group.name, group.seeds) for group in groups] == [
+    assert [(group.name, seeds_of(group)) for group in groups] == [
         ("symmetry/addition-relative: pairwise", [0, 1]),
         ("symmetry/addition-relative: alibi", [0]),
         ("other", [0]),
@@ -141,7 +146,7 @@ def test_what_cannot_be_told_is_named(plain):
     alone = told(plain.replace(seed=2), {5: 0.5})
     alone.runs.clear()
     groups, problems = grouped(joined(told(plain, {5: 0.5}), damaged, alone))
-    assert [group.seeds for group in groups] == [[0]]
+    assert [seeds_of(group) for group in groups] == [[0]]
     assert problems[0].startswith('run-1: its recipe cannot be read: unknown recipe key "colour"')
     assert problems[1:] == ["run-2: its recipe and environment are not told"]
 
@@ -207,7 +212,7 @@ def test_page_is_whole_and_needs_nothing_from_outside(runs, written):
 
 def test_every_figure_is_beside_the_page(written):
     page, folder = written["page"].read_text(), written["page"].parent
-    drawn = re.findall(r'aria-label="([^"]+)"', page)
+    drawn = re.findall(r'id="([^"]+)" role="img"', page)
     assert drawn == [
         "accuracy", "slice-unequal", "slice-nines",
         "pairs-symmetry-addition-absolute", "pairs-symmetry-addition-relative",
@@ -215,6 +220,10 @@ def test_every_figure_is_beside_the_page(written):
     for name in drawn:
         assert (folder / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
         assert "<svg" in (folder / f"{name}.svg").read_text()
+    assert re.findall(r'aria-label="([^"]+)"', page) == [
+        "A &lt;title&gt;", "A &lt;title&gt;: unequal", "A &lt;title&gt;: nines",
+        "symmetry/addition-absolute, %", "symmetry/addition-relative, %",
+    ]  # fmt: skip
     assert written["figure"] == folder / "accuracy.png"
     assert {path.stem for path in folder.glob("*.svg")} == set(drawn)
 
@@ -229,7 +238,7 @@ def test_pairs_are_not_among_the_hard_slices(written):
 
 def test_drawings_follow_the_page(written):
     drawn = re.findall(r"<svg.*?</svg>", written["page"].read_text(), re.DOTALL)
-    curves = next(one for one in drawn if 'aria-label="accuracy"' in one)
+    curves = next(one for one in drawn if 'id="accuracy"' in one)
     assert "currentColor" in curves
     assert "#000000" not in curves
     assert "<text" in curves
@@ -276,8 +285,104 @@ def test_many_curves_are_also_drawn_alone(plain, tmp_path):
     ]
     groups, _ = grouped(joined(*parts))
     page = write_story(Story(groups), tmp_path)["page"].read_text()
-    assert page.count('aria-label="alone-recipe-') == 9
+    assert len(re.findall('id="alone-recipe-\\d" role="img"', page)) == 9
     assert len(list(tmp_path.glob("alone-*.png"))) == 9
+
+
+def test_whatever_a_name_holds_is_text_on_the_page(plain, tmp_path):
+    bad = '<b onclick="x">&|$_'
+    parts = [
+        told(plain.replace(name=f"{bad} {i}", label=f"{i} {bad}"), {5: 1.0, 9: 0.5}, slice)
+        for i, slice in enumerate(("uniform", "<i>", "5x2"))
+    ]
+    for part in parts:
+        part.runs[0]["reason"] = bad
+    groups, _ = grouped(joined(*parts))
+    written = write_story(Story(groups, problems=[bad]), tmp_path, bad)
+    page = written["page"].read_text()
+    tags = read(page)
+    assert not {"b", "i"} & set(tags.opened[: tags.opened.index("body")])
+    assert "<b onclick" not in page
+    assert "<i>" not in page
+    assert tags.opened.count("b") == 1  # our own: Left out
+    assert page.count("&lt;b onclick") > 10
+    for line in written["table"].read_text().splitlines():
+        if line.startswith("|"):
+            cells = re.split(r"(?<!\\)\|", line)
+            assert len(cells) in (2 + 2, 7 + 2)  # digits and a curve, or a run
+            assert bad not in line
+
+
+def test_names_of_files_are_told_apart():
+    assert _slugs(["a 2", "a", "A", "a!", "", "?"]) == [
+        "a-2",
+        "a",
+        "a-3",
+        "a-4",
+        "unnamed",
+        "unnamed-2",
+    ]
+
+
+def test_a_long_name_keeps_its_end(plain):
+    made = [plain.replace(name="a" * 70, train={"lr": lr}) for lr in (0.1, 0.2)]
+    made += [plain.replace(name="b", train={"lr": 0.3})]
+    first, second, _ = names(made)
+    assert (len(first), len(second)) == (60, 60)
+    assert first.startswith("aaaaaaaaaaaaaaaaaaaa...")
+    assert first.endswith("a: train.lr 0.1")
+    assert second.endswith("a: train.lr 0.2")
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("addition", "digits of the longer operand"),
+        ({"name": "addition", "terms": 3}, "digits of the longest operand"),
+        ("parity", "digits of the operand"),
+        ("multiplication", "digits of the number that is multiplied"),
+    ],
+)
+def test_the_task_says_what_a_length_counts(plain, tmp_path, task, words):
+    (curve,) = collect.curves(groups_of(told(plain.replace(task=task), {5: 0.5})))
+    assert f">{words}<" in accuracy_by_length([curve], tmp_path / "a", "title").svg
+    (other,) = collect.curves(groups_of(told(plain.replace(task="comparison"), {5: 0.5})))
+    both = accuracy_by_length([curve, other], tmp_path / "b", "title").svg
+    assert (">digits<" in both) == (words != other.counted)
+
+
+def test_a_long_name_fits_its_file(plain, tmp_path):
+    """Beside the legend there is paper, not a word that is cut."""
+    made = [plain.replace(name=60 * "w", label=label) for label in ("long", "longer")]
+    found = collect.curves(groups_of(*(told(one, {5: 0.5}) for one in made)))
+    picture = Image.open(accuracy_by_length(found, tmp_path / "a", "title").files[0]).convert("L")
+    edge = picture.crop((picture.width - 6, 0, picture.width, picture.height))
+    assert edge.getextrema()[0] > 250
+
+
+def test_the_lengths_of_training_are_seen_on_every_colour(tmp_path):
+    """A light line within a dark one: one of them stands out, and neither follows the page's ink."""
+    drawn = heatmap({(1, 1): 0.0, (5, 5): 1.0, (1, 5): 1.0}, tmp_path / "map", "A map", 1).svg
+    wide, narrow = re.findall(r'stroke: (#\w+); stroke-width: ([\d.]+)[^"]*"/>', drawn)[-2:]
+    assert (wide[0], narrow[0]) == ("#101010", "#fafafa")
+    assert float(wide[1]) > 2 * float(narrow[1])
+
+
+def test_the_page_is_whole_and_last(plain, tmp_path, monkeypatch):
+    groups, _ = grouped(told(plain, {5: 1.0}))
+    order = []
+
+    def fails(path, data):
+        order.append(path.name)
+        if path.name == "report.html":
+            raise OSError(28, "No space left on device")
+
+    (tmp_path / "report.html").write_text("old")
+    monkeypatch.setattr("tenfold.report.page.write_atomically", fails)
+    with pytest.raises(TenfoldError, match="No space left"):
+        write_story(Story(groups), tmp_path)
+    assert order == ["results.csv", "results.md", "report.html"]
+    assert (tmp_path / "report.html").read_text() == "old"
 
 
 def test_wrong_digits_are_marked():

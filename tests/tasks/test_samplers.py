@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tenfold.errors import TenfoldError
+from tenfold.registry import Spec
 from tenfold.tasks import SAMPLERS, samplers
 from tenfold.tasks.addition import Addition
-from tenfold.tasks.cascades import longest_cascade
+from tenfold.tasks.cascades import consecutive_carries, longest_cascade
+from tenfold.theory import complexity as distributions
 
 N = 2000
 
@@ -88,9 +90,10 @@ class TestPromises:
         assert digits.max() == base - terms if base == 2 else digits[..., :-1].max() == base - 1
 
 
-@pytest.mark.parametrize(
-    "sampler", [s for s in SAMPLERS.names() if s != "cascade"], ids=lambda name: name
-)
+OF_PAIRS = {"cascade": {"cascade": 1}, "carries": {"carries": 1}, "complexity": {}, "mixed": {}}
+
+
+@pytest.mark.parametrize("sampler", sorted({*SAMPLERS.names()} - {*OF_PAIRS, "appended"}))
 def test_one_operand(sampler, rng):
     for length in (1, 5):
         digits, lengths = SAMPLERS[sampler](rng, 100, length, 1, 10)
@@ -159,9 +162,113 @@ def test_cascade_that_a_base_cannot_have(rng):
         samplers.cascade(rng, 1, 3, 2, 2, cascade=0)
 
 
-def test_cascade_of_three_terms(rng):
-    with pytest.raises(TenfoldError, match="2 operands, not 3"):
-        samplers.cascade(rng, 1, 5, 3, 10, cascade=1)
+@pytest.mark.parametrize("terms", [1, 3])
+@pytest.mark.parametrize("sampler", OF_PAIRS)
+def test_carries_of_other_than_two_terms(rng, sampler, terms):
+    with pytest.raises(TenfoldError, match=f"2 operands, not {terms}"):
+        SAMPLERS[sampler](rng, 1, 5, terms, 10, **OF_PAIRS[sampler])
+
+
+@pytest.mark.parametrize("base", [2, 10, 16])
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_carries_are_exactly_so_many(rng, base, length):
+    for wanted in range(1, length + 1):
+        digits, lengths = samplers.carries(rng, 100, length, 2, base, carries=wanted)
+        assert (lengths == length).all()
+        assert (consecutive_carries(digits, base) == wanted).all()
+        assert (longest_cascade(digits, base) == 1).all()
+    with pytest.raises(TenfoldError, match=f"-1 carries in sums of {length} digits; 0 to"):
+        samplers.carries(rng, 1, length, 2, base, carries=-1)
+
+
+@pytest.mark.parametrize("base", [2, 10])
+@pytest.mark.parametrize("length", [1, 5])
+def test_complexity_is_uniform_over_cascades(rng, base, length):
+    digits, lengths = samplers.complexity(rng, N, length, 2, base)
+    counts = np.bincount(longest_cascade(digits, base), minlength=length + 1)
+    expected = N / (length + 1)
+    assert (abs(counts - expected) < 5 * expected**0.5).all()
+    assert lengths.min() == 1  # numbers of up to so many digits
+    assert lengths.max() == length
+
+
+def test_rows_of_complexity_come_in_any_order(rng):
+    found = longest_cascade(samplers.complexity(rng, N, 4, 2, 10)[0])
+    assert abs(np.corrcoef(found, np.arange(N))[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_mixed_is_a_mixture(rng, share):
+    """P(cascade = c) is that of its two parts, in their shares."""
+    digits, _ = samplers.mixed(rng, 20_000, 5, 2, 10, share=share)
+    counts = np.bincount(longest_cascade(digits), minlength=6)
+    for cascade, alone in enumerate(distributions.cascades(5)):
+        expected = 20_000 * (share / 6 + (1 - share) * float(alone))
+        assert abs(counts[cascade] - expected) < 5 * max(expected, 1) ** 0.5
+
+
+def test_mixed_by_half_unless_told(rng):
+    digits, _ = samplers.mixed(rng, 20_000, 5, 2, 10)
+    assert abs((longest_cascade(digits) == 5).mean() - 1 / 12) < 0.01
+
+
+def test_mixed_with_no_share(rng):
+    with pytest.raises(TenfoldError, match=r'sampler "mixed": share is 1.5; input should be less'):
+        SAMPLERS.bind(Spec.of({"name": "mixed", "share": 1.5}))
+
+
+def appended(rng, n, length, terms, base=10, **options):
+    return SAMPLERS.bind(Spec.of({"name": "appended", **options}))(rng, n, length, terms, base)
+
+
+@pytest.mark.parametrize("terms", [1, 2, 3])
+def test_appended_zeros(terms):
+    """The inner sampler's own numbers, times one power of the base for a whole row."""
+    own, own_lengths = samplers.numbers(np.random.default_rng(4), N, 3, terms, 10)
+    digits, lengths = appended(np.random.default_rng(4), N, 3, terms, to=8)
+    assert digits.shape == (N, terms, 8)
+    assert digits.dtype == np.uint8
+    inside, outside = value_of(own), value_of(digits)
+    some = np.flatnonzero(inside.any(1))
+    by = outside[some].sum(1) // inside[some].sum(1)
+    assert (outside[some] == inside[some] * by[:, None]).all()
+    assert (lengths == np.array([[len(str(v)) for v in row] for row in outside])).all()
+    whole = own_lengths[some].max(1) == 3
+    counts = np.unique(by[whole], return_counts=True)
+    assert counts[0].tolist() == [10**shift for shift in range(6)]
+    expected = whole.sum() / 6
+    assert (abs(counts[1] - expected) < 5 * expected**0.5).all()
+
+
+def test_appended_zeros_reach_every_place(rng):
+    digits, lengths = appended(rng, N, 2, 2, to=7)
+    assert (digits > 0).any((0, 1)).all()
+    assert lengths.max() == 7
+
+
+def test_what_is_appended_to(rng):
+    digits, _ = appended(rng, N, 4, 2, to=6, inner={"name": "cascade", "cascade": 3})
+    assert (longest_cascade(digits) == 3).all()
+    digits, lengths = appended(rng, N, 4, 2, to=4, inner="exact")
+    assert (lengths == 4).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"to": 4}, "zeros appended to numbers of 5 digits, up to 4; at least 5"),
+        ({"to": 6, "inner": {"name": "appended", "to": 9}}, "to numbers of [6-9] digits, up to 6"),
+        ({"to": 6, "inner": "numers"}, 'unknown sampler "numers"; did you mean "numbers"'),
+        ({}, "to is missing"),
+    ],
+)
+def test_appended_refuses(rng, options, told):
+    with pytest.raises(TenfoldError, match=told):
+        appended(rng, 500, 5, 2, **options)
+
+
+def value_of(digits):
+    return (digits * 10 ** np.arange(digits.shape[-1])).sum(-1)
 
 
 @pytest.mark.parametrize(

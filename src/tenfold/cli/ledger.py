@@ -148,7 +148,7 @@ def _reproduce(
 
     def statuses() -> dict[str, str]:
         entries = ledger([experiment.paper], places)
-        return {e.id: e.status for e in entries if e.claim.experiment == experiment.name}
+        return {e.id: e.status for e in entries if experiment.name in e.claim.reads}
 
     before = statuses()
     told: dict[str, Any] = {

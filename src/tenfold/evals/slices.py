@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 
 from tenfold.tasks import samplers
-from tenfold.tasks.addition import Addition
 from tenfold.tasks.base import Sampler, Task
 from tenfold.tasks.formats import Format
 
@@ -50,8 +49,7 @@ def pads(length: int, task: Task, written: Format) -> dict[str, Sampler]:
 
 def carries(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     """Sums of two numbers with 1, 2, 4, ... carries in a row that do not run on: no cascade, whatever their number."""
-    sums = isinstance(task, Addition) and task.terms == 2
-    return samplers.lone_carries(length) if sums else {}
+    return task.hard(length).get("carries", {})
 
 
 def nines(length: int, task: Task, written: Format) -> dict[str, Sampler]:

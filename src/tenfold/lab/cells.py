@@ -6,13 +6,17 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tenfold.errors import unknown
+from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.statistics import Cell, Interval, summarize
+from tenfold.lab.checked import Fields
 from tenfold.lab.recipe import HOUSEKEEPING, PROSE
-from tenfold.lab.tables import RESULTS, Collected, Fields
+from tenfold.lab.tables import RESULTS, Collected
 
 ALIASES = {"pe": "encoding", "hash": "fingerprint"}
-GROUPS = [column for column in RESULTS if column not in ("value", "n", "low", "high")]
+MEASURED = ("value", "n", "low", "high")  # what cells sum up
+GROUPS = [column for column in RESULTS if column not in MEASURED]
+ASKED = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
+STATED = ("recipe", "task", "format", "encoding", "scheme", "label", "trained", "steps")  # of a run
 CHOSEN = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}  # unless asked otherwise
 Key = tuple[Any, ...]
 
@@ -25,6 +29,10 @@ def columns_of(names: Iterable[str], known: Sequence[str] = GROUPS) -> list[str]
     """
     found = [ALIASES.get(name.strip(), name.strip()) for name in names]
     for given in found:
+        if given in MEASURED:
+            raise TenfoldError(
+                f'"{given}" is measured, and cannot be grouped by; group by columns such as pe,length'
+            )
         if given not in known:
             aliases = [alias for alias, column in ALIASES.items() if column in known]
             raise unknown("column", given, [*known, *aliases])
@@ -97,15 +105,30 @@ def bounds(over: str, interval: Interval | None) -> Fields:
 def mixed(collected: Collected, rows: Sequence[Fields], by: Sequence[str]) -> list[str]:
     """What the runs of a cell differ in, but for the seed: a line each, none where cells are clean."""
     settings = {run["fingerprint"]: _settings(run) for run in collected.runs}
-    differs: dict[str, set[str]] = {}
+    differs = _asked(rows, by)
     for group in grouped(rows, by).values():
-        for column in ("length", "slice", "metric", "checkpoint"):
-            _note(differs, column, (row[column] for row in group))
         runs = {row["fingerprint"]: row for row in group}
         at_hand = all(run in settings for run in runs)
         known = [settings[run] if at_hand else _stated(row) for run, row in runs.items()]
         for key in dict.fromkeys(key for one in known for key in one):
             _note(differs, key, (one.get(key) for one in known))
+    return _notes(differs)
+
+
+def mixed_rows(rows: Sequence[Fields], by: Sequence[str]) -> list[str]:
+    """What was asked of the runs of a cell differs: the part of `mixed` that rows tell by themselves."""
+    return _notes(_asked(rows, by))
+
+
+def _asked(rows: Sequence[Fields], by: Sequence[str]) -> dict[str, set[str]]:
+    differs: dict[str, set[str]] = {}
+    for group in grouped(rows, by).values():
+        for column in ASKED:
+            _note(differs, column, (row[column] for row in group))
+    return differs
+
+
+def _notes(differs: dict[str, set[str]]) -> list[str]:
     return [
         _told(key, sorted(values, key=lambda value: (len(value), value)))
         for key, values in differs.items()
@@ -151,4 +174,4 @@ def _leaves(values: Any, where: str) -> Fields:
 
 def _stated(row: Fields) -> Fields:
     """What its rows tell of a run whose recipe is not at hand."""
-    return {column: row[column] for column in ("recipe", "task", "format", "encoding", "scheme")}
+    return {column: row[column] for column in STATED}

@@ -29,12 +29,23 @@ class Claim(Strict):
     theirs: Text
     how: Text
     experiment: Name
+    also: tuple[Name, ...] = ()  # experiments of the same paper whose rows are read too
     scale: Literal["paper", "any"] = "paper"  # any: it needs no large model; a miss contradicts it
     seeds: pydantic.PositiveInt = 3  # so many at the least, in every cell
     unit: str | None = None  # of lengths, if not the paper's
     where: Cell = Cell()  # laid under every condition
     given: tuple[Condition, ...] = ()  # without these the experiment says nothing about the claim
     shown: Annotated[tuple[Condition, ...], pydantic.Field(min_length=1)]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Every experiment whose rows decide it, its own first."""
+        return (self.experiment, *self.also)
+
+    def rule(self) -> tuple[list[Condition], list[Condition]]:
+        """What is given and what is to be shown, each laid over `where`."""
+        given = [condition.over(self.where) for condition in self.given]
+        return given, [condition.over(self.where) for condition in self.shown]
 
 
 class About(Strict):
@@ -69,11 +80,28 @@ def read_claims(paper: str, shelves: Sequence[Path] = ()) -> Sheet:
         raise TenfoldError(f"{path}: {_named(values, first_problem(error))}") from None
     except TenfoldError as error:
         raise TenfoldError(f"{path}: {error}") from None
-    ids = [claim.id for claim in sheet.claims]
-    for name in ids:
-        if ids.count(name) > 1:
-            raise TenfoldError(f'{path}: the claim "{name}" is there twice')
+    for claim in sheet.claims:
+        try:
+            _check(claim, sheet)
+        except TenfoldError as error:
+            raise TenfoldError(f"{path}: {claim.id}: {error}") from None
     return sheet
+
+
+def _check(claim: Claim, sheet: Sheet) -> None:
+    """What can be seen only beside the sheet's other claims, or once a rule is put together."""
+    if [other.id for other in sheet.claims].count(claim.id) > 1:
+        raise TenfoldError("there are two claims of this id")
+    known = {other.experiment for other in sheet.claims}
+    for name in claim.also:
+        if name not in known:
+            raise unknown("experiment", name, known)
+    if len(set(claim.reads)) < len(claim.reads):
+        told = ", ".join(claim.also)
+        raise TenfoldError(
+            f"`also` is {told}; it names experiments beside {claim.experiment}, each once"
+        )
+    claim.rule()
 
 
 def _named(values: dict[str, Any], problem: str) -> str:

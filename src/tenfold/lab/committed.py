@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import check_share
 from tenfold.lab.tables import REAL, RESULTS, WHOLE
 
-ROWS = "rows.csv"
+ROWS, RUNS = "rows.csv", "runs.json"
 COLUMNS = tuple(RESULTS)
 SCALES = ("paper", "laptop")  # the larger first; smoke decides nothing and is not committed
 _HERE = Path(__file__).resolve().parents[1]
@@ -41,21 +44,61 @@ def as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
+def as_runs(rows: Sequence[Row], runs: Sequence[Row]) -> str:
+    """What stands beside the rows: every run, recipe and environment as values; how many rows there are."""
+    told = [
+        {**run, **{key: json.loads(run[key]) for key in ("recipe", "environment")}} for run in runs
+    ]
+    return json.dumps({"rows": len(rows), "runs": told}, indent=1) + "\n"
+
+
 def read_rows(path: Path) -> list[Row]:
+    """The rows, every one whole; as many as `runs.json` beside them says, if it is there."""
     try:
-        with path.open(newline="") as lines:
-            reader = csv.DictReader(lines)
-            found = list(reader)
-            columns = tuple(reader.fieldnames or ())
+        text = path.read_bytes().decode()
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        found = list(reader)
+        columns = tuple(reader.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
     if columns != COLUMNS:
         lacking = [name for name in COLUMNS if name not in columns] or ["their order"]
         raise TenfoldError(f"{path} is not a table of results: it lacks {', '.join(lacking)}")
     try:
-        return [{key: _value(key, text) for key, text in row.items()} for row in found]
-    except (TypeError, ValueError) as error:
+        rows = [_row(row) for row in found]
+        if not text.endswith("\n"):
+            raise ValueError("a line is cut short")
+        if (stated := _stated(path.with_name(RUNS))) not in (None, len(rows)):
+            raise ValueError(f"{len(rows)} rows, but {RUNS} says {stated}")
+    except (KeyError, OSError, TypeError, ValueError) as error:
         raise TenfoldError(f"{path} is damaged: {error}") from None
+    return rows
+
+
+def _row(texts: dict[str, str]) -> Row:
+    if None in texts:
+        raise ValueError("a line has too many values")
+    row = {key: _value(key, text) for key, text in texts.items()}
+    check_row(row)
+    return row
+
+
+def check_row(row: Row) -> None:
+    """Without these a row says nothing; a verdict must not rest on it."""
+    for key in ("recipe", "metric", "seed", "value"):
+        if row.get(key) in (None, ""):
+            raise ValueError(f"a row has no {key}")
+    if not math.isfinite(row["value"]):
+        raise ValueError(f"a row has the value {row['value']}")
+    check_share(row["metric"], row["value"])
+
+
+def _stated(path: Path) -> int | None:
+    """How many rows there should be; results from before that was told do not say."""
+    if not path.is_file():
+        return None
+    held = json.loads(path.read_bytes())
+    return int(held["rows"]) if isinstance(held, dict) else None
 
 
 def _value(key: str, text: str | None) -> Any:

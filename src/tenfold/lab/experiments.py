@@ -2,17 +2,18 @@
 
 `addition.py` or `addition.grid.yaml` is the experiment `symmetry/addition`. A Python file gives `grid`, the
 recipes to train (a list, or a function of the scale), or `measure(lab)`, rows that no run measures by itself
-(theory in closed form, a second stage of training, what attention looks at), or both.
+(theory in closed form, a second stage of training, what attention looks at), or both; and it may give
+`draw(scale, rows, folder)`, which leaves figures beside them.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import runpy
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.lab.claims import papers, read_claims
-from tenfold.lab.committed import COLUMNS, ROWS, Row, as_csv, read_rows
+from tenfold.lab.committed import COLUMNS, ROWS, RUNS, Row, as_csv, as_runs, check_row, read_rows
 from tenfold.lab.environment import environment
 from tenfold.lab.grid import grid
 from tenfold.lab.recipe import Recipe
@@ -149,9 +150,23 @@ def run(
     return Collected(found.rows + measured, found.runs), lab.runs
 
 
+def draw(experiment: Experiment, scale: str, rows: Sequence[Row], folder: Path) -> None:
+    """The experiment's own figures, if it has any."""
+    if "draw" in experiment.holds:
+        with _telling(experiment):
+            experiment.holds["draw"](scale, rows, folder)
+
+
 def _measured(experiment: Experiment, lab: Lab) -> list[Row]:
-    try:
+    with _telling(experiment):
         return list(experiment.holds["measure"](lab))
+
+
+@contextmanager
+def _telling(experiment: Experiment) -> Iterator[None]:
+    """What goes wrong in an experiment's file, in a line with its name."""
+    try:
+        yield
     except TenfoldError:
         raise
     except Exception as error:
@@ -164,12 +179,16 @@ def _whole(experiment: Experiment, row: Row) -> Row:
     for key in row:
         if key not in COLUMNS:
             raise unknown(f"column of {experiment.id}", key, COLUMNS)
-    for key in ("recipe", "metric", "value"):
-        if row.get(key) in (None, ""):
-            raise TenfoldError(f"{experiment.id}: a measured row has no {key}")
     made = environment()
     known = {"paper": experiment.paper, "commit": made["commit"] or "", "date": made["date"]}
-    return {**EMPTY, **known, **row, "value": float(row["value"])}
+    whole = {**EMPTY, **known, **row}
+    try:
+        if whole["value"] not in (None, ""):
+            whole["value"] = float(whole["value"])
+        check_row(whole)
+    except (TypeError, ValueError) as error:
+        raise TenfoldError(f"{experiment.id}, as measured: {error}") from None
+    return whole
 
 
 def check_place(folder: Path, recipes: Sequence[Recipe]) -> None:
@@ -177,6 +196,7 @@ def check_place(folder: Path, recipes: Sequence[Recipe]) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder.parent).close()
+        _settle(folder)
     except OSError as error:
         raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
     if not (folder / ROWS).is_file():
@@ -200,6 +220,7 @@ def commit(found: Collected, folder: Path, write_more: Callable[[Path], object])
     """Write a results folder whole, or leave the old one as it was."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        _settle(folder)
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
@@ -207,13 +228,8 @@ def commit(found: Collected, folder: Path, write_more: Callable[[Path], object])
         fresh.chmod(0o755)
         write_more(fresh)
         (fresh / ROWS).write_text(as_csv(found.rows))
-        runs = [{**each, **_read(each)} for each in found.runs]
-        (fresh / "runs.json").write_text(json.dumps(runs, indent=1) + "\n")
-        old = folder.with_name(f".{folder.name}-old")
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(fresh, folder)
-        shutil.rmtree(old, ignore_errors=True)
+        (fresh / RUNS).write_text(as_runs(found.rows, found.runs))
+        _swap(fresh, folder)
     except OSError as error:
         raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
     finally:
@@ -221,6 +237,25 @@ def commit(found: Collected, folder: Path, write_more: Callable[[Path], object])
     return folder
 
 
-def _read(told: dict[str, Any]) -> dict[str, Any]:
-    """A run's recipe and environment as values, in place of their JSON text."""
-    return {key: json.loads(told[key]) for key in ("recipe", "environment")}
+def _swap(fresh: Path, folder: Path) -> None:
+    try:
+        if folder.exists():
+            os.replace(folder, _aside(folder))
+        os.replace(fresh, folder)
+    except OSError:
+        _settle(folder)
+        raise
+    shutil.rmtree(_aside(folder), ignore_errors=True)
+
+
+def _settle(folder: Path) -> None:
+    """Old results that a failure, or a kill, left aside: back to their place if it is empty, else they go."""
+    old = _aside(folder)
+    if old.exists() and folder.exists():
+        shutil.rmtree(old)
+    elif old.exists():
+        os.replace(old, folder)
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}-old")

@@ -6,7 +6,7 @@ from `results/PAPER/EXPERIMENT/SCALE/rows.csv`. docs/ledger.md tells the whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,8 @@ Status = Literal["open", "reproduced", "partly", "contradicted", "not shown at t
 STATUSES: tuple[Status, ...] = (
     "open", "reproduced", "partly", "contradicted", "not shown at this scale",
 )  # fmt: skip
+Tables = Mapping[str, list[Row]]  # an experiment's rows by scale
+MEASURED = {"value", "n", "low", "high", "claim", "commit", "date"}  # the rest says which row it is
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Entry:
     claim: Claim
     scale: str | None
     rows: Sequence[Row]
+    absent: tuple[str, ...] = ()  # experiments that it reads and that have no results at this scale
 
     @property
     def id(self) -> str:
@@ -43,24 +46,25 @@ class Entry:
 
     @cached_property
     def given(self) -> list[Verdict]:
-        return self._judged(self.claim.given)
+        return self._judged(self.claim.rule()[0])
 
     @cached_property
     def shown(self) -> list[Verdict]:
-        return self._judged(self.claim.shown)
+        return self._judged(self.claim.rule()[1])
 
     def _judged(self, conditions: Sequence[Condition]) -> list[Verdict]:
-        laid = [condition.over(self.claim.where) for condition in conditions]
         try:
-            return [v for each in laid for v in each.judged(self.rows, self.claim.seeds)]
+            return [v for each in conditions for v in each.judged(self.rows, self.claim.seeds)]
         except TenfoldError as error:
             raise TenfoldError(f"{self.id}: {error}") from None
 
     @property
     def missing(self) -> list[str]:
         """What is not there, a line each."""
-        if self.scale is None:
-            return [f"the experiment {self.paper}/{self.claim.experiment} has no committed results"]
+        if self.absent:
+            at = f" at {self.scale} scale" if self.scale else ""
+            lack = f"has no committed results{at}"
+            return [f"the experiment {self.paper}/{name} {lack}" for name in self.absent]
         return list(dict.fromkeys(m for v in (*self.given, *self.shown) for m in v.missing))
 
     @property
@@ -93,6 +97,7 @@ class Entry:
         return {
             "id": self.id, "paper": self.paper, "place": claim.place, "says": claim.says,
             "how": claim.how, "experiment": f"{self.paper}/{claim.experiment}",
+            "also": [f"{self.paper}/{name}" for name in claim.also],
             "status": self.status, "ours": ours(self), "theirs": claim.theirs,
             "held": self.held, "of": len(self.shown), "runs": self.runs, "scale": self.scale,
             "missing": self.missing,
@@ -110,17 +115,36 @@ def ledger(
     found = []
     for key in only or known:
         sheet = read_claims(key, shelves)
-        tables = {c.experiment: committed(key, c.experiment, results) for c in sheet.claims}
-        found += [entry(key, sheet.paper, c, tables[c.experiment]) for c in sheet.claims]
+        read = dict.fromkeys(name for claim in sheet.claims for name in claim.reads)
+        tables = {name: committed(key, name, results) for name in read}
+        found += [entry(key, sheet.paper, claim, tables) for claim in sheet.claims]
     return found
 
 
-def entry(paper: str, about: About, claim: Claim, tables: dict[str, list[Row]]) -> Entry:
+def entry(paper: str, about: About, claim: Claim, tables: Mapping[str, Tables]) -> Entry:
     """A claim at the largest scale that has all its cells; else at the largest there is."""
-    scales = [scale for scale in SCALES if scale in tables]
-    tried = [Entry(paper, about, claim, scale, tables[scale]) for scale in scales]
+    own = tables.get(claim.experiment, {})
+    tried = []
+    for scale in (scale for scale in SCALES if scale in own):
+        absent = tuple(name for name in claim.reads if scale not in tables.get(name, {}))
+        rows = _together([tables[name][scale] for name in claim.reads if name not in absent])
+        tried.append(Entry(paper, about, claim, scale, rows, absent))
     whole = [each for each in tried if not each.missing]
-    return (whole or tried or [Entry(paper, about, claim, None, ())])[0]
+    nowhere = tuple(name for name in claim.reads if not tables.get(name))
+    return (whole or tried or [Entry(paper, about, claim, None, (), nowhere)])[0]
+
+
+def _together(tables: Sequence[list[Row]]) -> list[Row]:
+    """Rows of several experiments; a run that two of them share is there once, as the first has it."""
+    found = list(tables[0])
+    for rows in tables[1:]:
+        known = {_which(row) for row in found}
+        found += [row for row in rows if _which(row) not in known]
+    return found
+
+
+def _which(row: Row) -> tuple[Any, ...]:
+    return tuple(value for key, value in row.items() if key not in MEASURED)
 
 
 def find(name: str) -> Entry:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.statistics import paired
-from tenfold.lab.cells import bounds, by_run, deciding, grouped
-from tenfold.lab.tables import Collected, Fields
+from tenfold.lab.cells import bounds, by_run, deciding, grouped, mixed_rows
+from tenfold.lab.checked import Fields
+from tenfold.lab.tables import Collected
 
 SHARED = ("task", "format", "trained", "length", "slice", "metric", "checkpoint")  # by partners
 OWN = ("pe", "schemes", "label")  # what partners may differ in, with the recipe's name and words
@@ -18,7 +19,7 @@ OWN = ("pe", "schemes", "label")  # what partners may differ in, with the recipe
 def compare(
     collected: Collected, rows: Sequence[Fields], first: str, second: str, by: Sequence[str]
 ) -> tuple[list[Fields], list[str]]:
-    """Two encodings seed by seed, a line a value of `by`; and notes on runs that have no partner.
+    """Two encodings seed by seed, a line a value of `by`; and notes on mixed cells and runs without a partner.
 
     Runs are paired whose recipes agree but for the encoding, its schemes, its label and the recipe's words.
     """
@@ -43,14 +44,19 @@ def compare(
             "encoding, its schemes and its label"
         )
     lines: list[Fields] = []
+    notes: list[str] = []
     alone = {row["fingerprint"] for row in rows if row["encoding"] in (first, second)}
     for a, b in matches:
         pairs = {seed: (a[seed], b[seed]) for seed in sorted(a.keys() & b.keys())}
-        alone -= {run for pair in pairs.values() for run in pair}
+        runs = {run for pair in pairs.values() for run in pair}
+        alone -= runs
+        own = [row for row in rows if row["fingerprint"] in runs]
+        notes += mixed_rows(own, by)
         several = len(matches) > 1
         names = (_name(collected, a), _name(collected, b)) if several else (first, second)
-        lines += _compared(rows, pairs, names, by)
-    return lines, [f"{len(alone)} runs of {first} or {second} have no partner"] if alone else []
+        lines += _compared(own, pairs, names, by)
+    notes += [f"{len(alone)} runs of {first} or {second} have no partner"] if alone else []
+    return lines, list(dict.fromkeys(notes))
 
 
 def _variants(
@@ -81,9 +87,8 @@ def _compared(
     names: tuple[str, str],
     by: Sequence[str],
 ) -> list[Fields]:
-    runs = {run for pair in pairs.values() for run in pair}
     lines = []
-    for key, group in grouped([row for row in rows if row["fingerprint"] in runs], by).items():
+    for key, group in grouped(rows, by).items():
         values = by_run(group)
         seeds = [seed for seed, (a, b) in pairs.items() if a in values and b in values]
         if not seeds:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pydantic
 import yaml
 
-from tenfold import __version__
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import Fields, LeftOut, Result, check_once, check_version, short
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.tables import (
     RESULTS,
@@ -27,9 +26,9 @@ from tenfold.lab.tables import (
     RUNS,
     SAMPLES_FILE,
     Collected,
-    Fields,
     query,
     read,
+    rows_by_run,
     write,
 )
 from tenfold.registry import first_problem
@@ -37,66 +36,6 @@ from tenfold.registry import first_problem
 __all__ = ["RESULTS", "RUNS", "Collected", "collect", "find_runs", "query", "read", "write"]
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where it is there
-Count = Annotated[int, pydantic.Field(ge=0, lt=2**63)]
-Positive = Annotated[int, pydantic.Field(ge=1, lt=2**63)]
-Seconds = Annotated[float, pydantic.Field(ge=0)]
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("characters that cannot be printed")
-    return text
-
-
-Word = Annotated[str, pydantic.AfterValidator(_printable)]
-
-
-class _Checked(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
-
-
-class _Measured(_Checked):
-    """A row of a result."""
-
-    length: Positive
-    slice: Word
-    metric: Word
-    value: float
-    n: Positive
-    low: float | None
-    high: float | None
-    checkpoint: Literal["best", "final"]
-
-    @pydantic.model_validator(mode="after")
-    def _in_bounds(self) -> _Measured:
-        if self.metric in ("exact", "digit") and not 0 <= self.value <= 1:
-            raise ValueError(f"a share of {self.value}")
-        return self
-
-
-class _Environment(_Checked):
-    model_config = pydantic.ConfigDict(extra="allow", strict=True, frozen=True)
-    tenfold: Word
-    commit: Word | None
-    date: Word
-
-
-class _Result(_Checked):
-    """What a `result.json` must say."""
-
-    fingerprint: Word
-    seed: Count
-    steps: Count
-    reason: Word | None
-    best_step: Count | None
-    parameters: Count
-    train_seconds: Seconds
-    rows: Annotated[list[_Measured], pydantic.Field(min_length=1)]
-    environment: _Environment
-
-
-class _LeftOut(Exception):
-    """Why a run is not among the results."""
 
 
 def find_runs(path: Path | str) -> list[Path]:
@@ -140,16 +79,19 @@ def collect(folders: Sequence[Path | str]) -> Collected:
         for path in paths:
             try:
                 run, rows = _read_run(path)
-            except _LeftOut as reason:
+            except LeftOut as reason:
                 found.problems.append(f"{path}: {reason}")
             else:
                 _add(found, held, str(path), run, rows, path / SAMPLES_FILE)
         if place.suffix == ".parquet" or (place / ROWS_FILE).is_file():
             try:
-                for known, rows in _by_run(read(place)):
-                    _add(found, held, str(place), known, rows)
+                table = read(place)
             except TenfoldError as error:
                 found.problems.append(str(error))
+                continue
+            found.problems += table.problems
+            for known, rows in rows_by_run(table):
+                _add(found, held, str(place), known, rows)
         elif not paths:
             found.problems.append(f"{place}: there are no runs in it")
     return found
@@ -185,43 +127,28 @@ def _measurements(rows: list[Fields]) -> set[tuple[Any, ...]]:
     return {tuple(row[key] for key in keys) for row in rows}
 
 
-def _by_run(held: Collected) -> list[tuple[Fields | None, list[Fields]]]:
-    runs = {run["fingerprint"]: run for run in held.runs}
-    groups: dict[str, list[Fields]] = {}
-    for row in held.rows:
-        groups.setdefault(row["fingerprint"], []).append(row)
-    return [(runs.get(fingerprint), rows) for fingerprint, rows in groups.items()]
-
-
 def _read_run(folder: Path) -> tuple[Fields, list[Fields]]:
     """What one run came to, or why it is left out."""
     held = _load_json(folder)
     made = held.get("environment")
-    version = made.get("tenfold") if isinstance(made, dict) else None
-    if isinstance(version, str) and _numbers(version) > _numbers(__version__):
-        raise _LeftOut(f"made by tenfold {_short(version)}, newer than this {__version__}")
+    check_version(made.get("tenfold") if isinstance(made, dict) else None)
     recipe = _load_recipe(folder)
     try:
-        result = _Result.model_validate(held)
+        result = Result.model_validate(held)
     except pydantic.ValidationError as error:
-        raise _LeftOut(f"result.json is damaged: {_short(first_problem(error))}") from None
+        raise LeftOut(f"result.json is damaged: {short(first_problem(error))}") from None
     if (result.fingerprint, result.seed) != (recipe.fingerprint, recipe.seed):
-        raise _LeftOut(
-            f"result.json is of the recipe {_short(result.fingerprint)}, but recipe.yaml is "
+        raise LeftOut(
+            f"result.json is of the recipe {short(result.fingerprint)}, but recipe.yaml is "
             f"{recipe.fingerprint}; train it again with --fresh"
         )
     known = _known(folder, recipe, result)
-    rows: dict[tuple[Any, ...], Fields] = {}
-    for row in result.rows:
-        measured = {**known, **row.model_dump()}
-        place = (row.checkpoint, row.length, row.slice, row.metric)
-        if rows.setdefault(place, measured) != measured:
-            raise _LeftOut(f"result.json is damaged: {' '.join(map(str, place))} is there twice")
-    ordered = [{column: row[column] for column in RESULTS} for row in rows.values()]
+    rows = check_once([{**known, **row.model_dump()} for row in result.rows])
+    ordered = [{column: row[column] for column in RESULTS} for row in rows]
     return _run(folder, recipe, result), ordered
 
 
-def _known(folder: Path, recipe: Recipe, result: _Result) -> Fields:
+def _known(folder: Path, recipe: Recipe, result: Result) -> Fields:
     """What all rows of a run have in common."""
     stated = recipe.claim or ""  # a ledger's id, or its paper alone
     paper = stated or (recipe.name if "/" in recipe.name else "")
@@ -244,13 +171,13 @@ def _known(folder: Path, recipe: Recipe, result: _Result) -> Fields:
     }
     for column, value in known.items():
         if isinstance(value, str) and not value.isprintable():
-            raise _LeftOut(
-                f"its {column} has characters that cannot be printed: {_short(repr(value))}"
+            raise LeftOut(
+                f"its {column} has characters that cannot be printed: {short(repr(value))}"
             )
     return known
 
 
-def _run(folder: Path, recipe: Recipe, result: _Result) -> Fields:
+def _run(folder: Path, recipe: Recipe, result: Result) -> Fields:
     told = result.model_dump(include=RUNS.keys() - {"environment"})
     told["run"] = folder.resolve().name
     told["recipe"] = json.dumps(recipe.as_json())
@@ -261,17 +188,17 @@ def _run(folder: Path, recipe: Recipe, result: _Result) -> Fields:
 def _load_json(folder: Path) -> dict[str, Any]:
     path = folder / "result.json"
     if not path.exists() and (folder / "weights.safetensors").exists():
-        raise _LeftOut("published: weights and a recipe alone, without results")
+        raise LeftOut("published: weights and a recipe alone, without results")
     try:
         held = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise _LeftOut("unfinished: there is no result.json yet") from None
+        raise LeftOut("unfinished: there is no result.json yet") from None
     except OSError as error:
-        raise _LeftOut(f"result.json cannot be read: {error.strerror}") from None
+        raise LeftOut(f"result.json cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise _LeftOut(f"result.json is damaged: {_short(str(error))}") from None
+        raise LeftOut(f"result.json is damaged: {short(str(error))}") from None
     if not isinstance(held, dict):
-        raise _LeftOut("result.json is damaged: it does not hold a result")
+        raise LeftOut("result.json is damaged: it does not hold a result")
     return held
 
 
@@ -279,26 +206,14 @@ def _load_recipe(folder: Path) -> Recipe:
     try:
         values = yaml.load((folder / "recipe.yaml").read_bytes().decode(), Loader)
     except FileNotFoundError:
-        raise _LeftOut("there is no recipe.yaml beside its result.json") from None
+        raise LeftOut("there is no recipe.yaml beside its result.json") from None
     except OSError as error:
-        raise _LeftOut(f"recipe.yaml cannot be read: {error.strerror}") from None
+        raise LeftOut(f"recipe.yaml cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a day such as 2026-99-99
-        raise _LeftOut("recipe.yaml is damaged: it is not YAML") from None
+        raise LeftOut("recipe.yaml is damaged: it is not YAML") from None
     if not isinstance(values, dict):
-        raise _LeftOut("recipe.yaml is damaged: it does not hold a recipe")
+        raise LeftOut("recipe.yaml is damaged: it does not hold a recipe")
     try:
         return Recipe.of(Recipe.of(values).as_json())  # what cannot be written again is refused too
     except (TenfoldError, ValueError, RecursionError) as error:
-        raise _LeftOut(f"recipe.yaml: {_short(str(error))}") from None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """`0.10.0` -> (0, 10, 0)."""
-    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
-
-
-def _short(text: str) -> str:
-    """Fit for a line on a terminal."""
-    text = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
-    return text if len(text) <= 160 else f"{text[:157]}..."
+        raise LeftOut(f"recipe.yaml: {short(str(error))}") from None

@@ -14,26 +14,30 @@ import itertools
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 
 from tenfold.errors import TenfoldError
+from tenfold.evals.statistics import success_rate
 from tenfold.lab.committed import Row
 from tenfold.lab.recipe import Strict
 
 Words = str | list[str] | None
 Counts = int | list[int] | None
 Take = Literal["median", "mean", "lowest", "highest", "spread", "success"]
+Finite = pydantic.FiniteFloat
+Width = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+Factor = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
-SUCCESS = 0.99  # a seed has succeeded from here on
+ROUNDING = 1e-9  # 0.81 - 0.71 is a little more than 0.10
 TAKES: dict[Take, Callable[[list[float]], float]] = {
     "median": statistics.median,
     "mean": statistics.fmean,
     "lowest": min,
     "highest": max,
     "spread": lambda values: max(values) - min(values),
-    "success": lambda values: statistics.fmean(value >= SUCCESS for value in values),
+    "success": success_rate,
 }
 USUAL = {"metric": ("exact",), "checkpoint": ("best", ""), "slice": ("uniform", "")}
 
@@ -58,6 +62,14 @@ class Cell(Strict):
     times: Counts = None
     beyond: Counts = None
     take: Take | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _lists_name_cells(self) -> Cell:
+        """An empty list would hold of nothing, and a value twice would count twice."""
+        for key, value in self.said().items():
+            if isinstance(value, list) and (not value or len(set(value)) < len(value)):
+                raise ValueError(f"`{key}` is {value}; a list names one cell or more, each once")
+        return self
 
     def over(self, below: Cell) -> Cell:
         """This cell, with the values of another where it says nothing."""
@@ -108,15 +120,15 @@ class Condition(Strict):
     """A cell and its bound."""
 
     where: Cell = Cell()
-    at_least: float | None = None
-    at_most: float | None = None
-    within: tuple[float, float] | None = None  # a value, and how far from it
+    at_least: Finite | None = None
+    at_most: Finite | None = None
+    within: tuple[Finite, Width] | None = None  # a value, and how far from it
     above: Cell | None = None  # more than `factor` times the other cell, plus `by`
     below: Cell | None = None  # less than `factor` times the other cell, less `by`
     near: Cell | None = None  # no further than `by` from the other cell
-    by: pydantic.NonNegativeFloat = 0.0
-    factor: pydantic.PositiveFloat = 1.0
-    theirs: float | None = None  # the number that was published for this cell
+    by: Width = 0.0
+    factor: Factor = 1.0
+    theirs: Finite | None = None  # the number that was published for this cell
 
     @pydantic.model_validator(mode="after")
     def _one_bound(self) -> Condition:
@@ -138,7 +150,12 @@ class Condition(Strict):
         return self.above or self.below or self.near
 
     def over(self, below: Cell) -> Condition:
-        return self.model_copy(update={"where": self.where.over(below)})
+        """This condition with its cell laid over another, which must leave it two cells to compare."""
+        laid = self.model_copy(update={"where": self.where.over(below)})
+        other = self.other
+        if other is not None and any(other.over(cell) == cell for cell in laid.where.each()):
+            raise TenfoldError(f"`{self.bound}: {other.said()}` compares a cell with itself")
+        return laid
 
     def judged(self, rows: Sequence[Row], seeds: int) -> list[Verdict]:
         """A verdict a cell; `seeds` are wanted at the least."""
@@ -151,15 +168,18 @@ class Condition(Strict):
         return found
 
     def holds(self, value: float, other: float) -> bool:
-        scaled = self.factor * other
-        return {
-            "at_least": lambda: value >= (self.at_least or 0.0),
-            "at_most": lambda: value <= (self.at_most or 0.0),
-            "within": lambda: abs(value - (self.within or (0, 0))[0]) <= (self.within or (0, 0))[1],
-            "above": lambda: value > scaled + self.by,
-            "below": lambda: value < scaled - self.by,
-            "near": lambda: abs(value - other) <= self.by,
-        }[self.bound]()
+        """Whether it does, rounding aside; what is equal but for rounding is neither above nor below."""
+        if self.at_least is not None:
+            return value >= self.at_least - ROUNDING
+        if self.at_most is not None:
+            return value <= self.at_most + ROUNDING
+        if self.within is not None:
+            return abs(value - self.within[0]) <= self.within[1] + ROUNDING
+        if self.above is not None:
+            return value > self.factor * other + self.by + ROUNDING
+        if self.below is not None:
+            return value < self.factor * other - self.by - ROUNDING
+        return abs(value - other) <= self.by + ROUNDING
 
     @property
     def bound(self) -> str:
@@ -218,12 +238,12 @@ def _number(cell: Cell, rows: Sequence[Row], seeds: int) -> Number:
 
 
 def _column(row: Row, key: str) -> Any:
-    if key == "times":
-        trained = row["trained"]
-        return row["length"] / trained if trained else None
-    if key == "beyond":
-        return None if row["trained"] is None else row["length"] - row["trained"]
-    return row[key]
+    if key not in ("times", "beyond"):
+        return row[key]
+    length, trained = row["length"], row["trained"]
+    if length is None or not trained:
+        return None
+    return length / trained if key == "times" else length - trained
 
 
 def _word(key: str, value: Any, unit: str) -> str:

@@ -18,7 +18,8 @@ import numpy as np
 from tenfold.batch import Batcher
 from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Log
-from tenfold.lab.tables import SAMPLES, Fields, lines_as_parquet
+from tenfold.lab.checked import Fields
+from tenfold.lab.tables import SAMPLES, lines_as_parquet
 from tenfold.tasks.base import Examples, Ints
 from tenfold.training.checkpoint import write_atomically
 
@@ -48,6 +49,8 @@ class SampleLog:
         self._file: IO[str] | None = None
 
     def __enter__(self) -> SampleLog:
+        if self.path.is_dir():  # known before anything is measured
+            raise TenfoldError(f"cannot write samples to {self.path}: it is a folder; name a file")
         try:
             self._file = self._lines.open("w")
         except OSError as error:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -19,10 +20,10 @@ from typing import Any
 
 import duckdb
 
+from tenfold import __version__
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import Fields, LeftOut, check_run, check_version
 from tenfold.training.checkpoint import write_atomically
-
-Fields = dict[str, Any]  # a row by the names of its columns
 
 TEXT, WHOLE, REAL, TRUTH = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
 RESULTS = {
@@ -45,6 +46,7 @@ QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloa
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
 # SQL sees the tables, and neither files nor the variables of this program
 LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
 
@@ -85,17 +87,36 @@ def lines_as_parquet(path: Path, columns: dict[str, str]) -> bytes:
         with _plainly_named(path) as lines:
             _fill(connection, "written", columns, lines)
         to = Path(place) / "written.parquet"
-        connection.execute(f"COPY written TO {_quoted(to)} (FORMAT parquet)")
+        made = f"KV_METADATA {{tenfold: '{__version__}'}}"
+        connection.execute(f"COPY written TO {_quoted(to)} (FORMAT parquet, {made})")
         return to.read_bytes()
 
 
 def read(place: Path | str) -> Collected:
-    """What `write` wrote: from its folder, or from a file of rows."""
+    """What `write` wrote: from its folder, or from a file of rows. A damaged or newer run is named and left out."""
     path = Path(place)
     path = path / ROWS_FILE if path.is_dir() else path
     beside = path.with_name(RUNS_FILE)
     runs = _from_parquet(beside, RUNS) if path.name == ROWS_FILE and beside.exists() else []
-    return Collected(_from_parquet(path, RESULTS), runs)
+    found = Collected()
+    for run, rows in rows_by_run(Collected(_from_parquet(path, RESULTS), runs)):
+        try:
+            check_run(run, rows)
+        except LeftOut as reason:
+            found.problems.append(f"{path}: {rows[0]['run']}: {reason}")
+        else:
+            found.rows += rows
+            found.runs += [run] if run else []
+    return found
+
+
+def rows_by_run(held: Collected) -> list[tuple[Fields | None, list[Fields]]]:
+    """Each run, if it is told, with its rows."""
+    runs = {run["fingerprint"]: run for run in held.runs}
+    groups: dict[str, list[Fields]] = {}
+    for row in held.rows:
+        groups.setdefault(row["fingerprint"], []).append(row)
+    return [(runs.get(fingerprint), rows) for fingerprint, rows in groups.items()]
 
 
 def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -112,12 +133,33 @@ def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ..
             _fill_samples(connection, collected.logs)
         connection.execute(LOCKED)
         try:
-            found = connection.execute(sql)
-            if found is None or found.description is None:
-                raise TenfoldError('the SQL asks nothing; such as "select * from results"')
-            return [column[0] for column in found.description], found.fetchall()
+            found = connection.execute(_question(connection, sql))
+            return _numbered([column[0] for column in found.description]), found.fetchall()
         except duckdb.Error as error:
             raise TenfoldError(f"the SQL failed: {_reason(error)}") from None
+
+
+def _question(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
+    """The one statement of the SQL, which asks and changes nothing."""
+    stated = connection.extract_statements(sql)
+    if len(stated) != 1:
+        told = f"holds {len(stated)} statements; write one" if stated else "asks nothing"
+        raise TenfoldError(f'the SQL {told}, such as "select * from results"')
+    if stated[0].type not in ASKING:
+        kind = stated[0].type.name
+        raise TenfoldError(f'the SQL may ask, not {kind}; such as "select * from results"')
+    return stated[0]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Columns of one name are told apart: `n`, `n_2`; in JSON one would hide the other."""
+    found: list[str] = []
+    for name in names:
+        free = (f"{name}_{number}" for number in itertools.count(2))
+        found.append(
+            name if name not in found else next(n for n in free if n not in (*names, *found))
+        )
+    return found
 
 
 def _reason(error: duckdb.Error) -> str:
@@ -149,13 +191,22 @@ def _fill(
 
 def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -> None:
     _fill(connection, "samples", SAMPLES)
+    lacking = " OR ".join(f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE)
     for log in logs:
         with _plainly_named(log) as path:
             try:
-                _fill(connection, "samples", SAMPLES, path)
+                _fill(connection, "log", SAMPLES, path)
+                if connection.execute(f"SELECT 1 FROM log WHERE {lacking} LIMIT 1").fetchone():
+                    _leave_out(log, f"a line has not all of {', '.join(SAMPLES)}")
+                else:
+                    connection.execute("INSERT INTO samples FROM log")
             except duckdb.Error as error:
-                told = _reason(error).replace(str(path), log.name)[:160]
-                warnings.warn(f"{log} is damaged and left out: {told}", stacklevel=3)
+                _leave_out(log, _reason(error).replace(str(path), log.name)[:160])
+            connection.execute("DROP TABLE log")
+
+
+def _leave_out(log: Path, why: str) -> None:
+    warnings.warn(f"{log} is damaged and left out: {why}", stacklevel=4)
 
 
 def _from_parquet(path: Path, columns: dict[str, str]) -> list[Fields]:
@@ -164,8 +215,13 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Fields]:
         raise TenfoldError(f"there are no results in {path}")
     with _plainly_named(path) as named, duckdb.connect(config=QUIET) as connection:
         try:
+            made = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(named)}) WHERE key = 'tenfold'"
+            for (version,) in connection.execute(made).fetchall():
+                check_version(version)
             asked = f"SELECT {wanted} FROM read_parquet({_quoted(named)})"
             found = connection.execute(asked).fetchall()
+        except LeftOut as reason:
+            raise TenfoldError(f"{path}: {reason}") from None
         except duckdb.Error as error:
             told = _reason(error).replace(str(named), str(path))[:160]
             raise TenfoldError(f"{path} holds no results: {told}") from None

@@ -50,7 +50,7 @@ def print_claim(entry: Entry) -> None:
         "says": claim.says,
         "theirs": claim.theirs,
         "how": claim.how,
-        "experiment": f"{entry.paper}/{claim.experiment}",
+        "experiment": " with ".join(f"{entry.paper}/{name}" for name in claim.reads),
         "status": _status(entry),
         "ours": ours(entry),
         "scale": entry.scale or "",

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from tenfold.evals.slices import pair_of
 from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
-from tenfold.lab.tables import Fields
+from tenfold.lab.checked import Fields
 from tenfold.report.groups import Group
+from tenfold.report.results import as_markdown as markdown_table
+from tenfold.tasks import TASKS
 
 MAIN = "uniform"  # the slice that curves show if nothing else is said
 
@@ -54,6 +56,7 @@ class Curve:
     label: str
     points: tuple[Point, ...]
     trained: int  # the longest training length
+    counted: str  # what a length counts: `digits of the longer operand`
 
 
 def curves(
@@ -68,7 +71,8 @@ def curves(
             by_length.setdefault(row["length"], []).append(row)
         points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
         if points:
-            found.append(Curve(group.name, group.label, points, group.recipe.data.length))
+            trained, counted = group.recipe.data.length, TASKS.build(group.recipe.task).counted
+            found.append(Curve(group.name, group.label, points, trained, counted))
     return found
 
 
@@ -112,17 +116,9 @@ def as_csv(rows: Sequence[Fields]) -> str:
 def as_markdown(found: Sequence[Curve]) -> str:
     """Median % (worst-best seed) by length, a column a recipe."""
     lengths = sorted({point.length for curve in found for point in curve.points})
-    lines = [
-        "| digits | " + " | ".join(curve.name for curve in found) + " |",
-        "|---" * (len(found) + 1) + "|",
-    ]
-    for length in lengths:
-        cells = []
-        for curve in found:
-            point = next((p for p in curve.points if p.length == length), None)
-            cells.append(cell(point) if point else "")
-        lines.append(f"| {length} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    points = [{point.length: cell(point) for point in curve.points} for curve in found]
+    rows = [[length, *(held.get(length, "") for held in points)] for length in lengths]
+    return markdown_table(["digits", *(curve.name for curve in found)], rows)
 
 
 def cell(point: Point) -> str:

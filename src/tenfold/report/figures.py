@@ -27,7 +27,7 @@ PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "osD^vPX"
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
 MOST_BANDS = 8  # more of them hide each other
-SMALL, LARGE = (3.5, 2.7), (5.0, 3.4)  # inches; read at the width of a phone
+SMALL, LARGE = (3.5, 2.7), (4.2, 3.1)  # inches; on a phone's 343 pixels a point is 1.1 to 1.4
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,14 @@ def accuracy_by_length(
     """
     styles = styles or {curve.name: style(number) for number, curve in enumerate(curves)}
     figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
-    wide = _lengths(axes, curves)
-    _trained(axes, curves, wide)
+    _lengths(axes, curves)
+    _trained(axes, curves)
     bands = len(curves) <= MOST_BANDS if alone is None else True
     for curve in curves:
         _curve(axes, curve, styles[curve.name], small, bands, alone not in (None, curve.name))
-    axes.set(xlabel="digits of the longer operand", ylabel="exactly right, %", ylim=(-3, 103))
+    counted = {curve.counted for curve in curves}
+    xlabel = counted.pop() if len(counted) == 1 else "digits"
+    axes.set(xlabel=xlabel, ylabel="exactly right, %", ylim=(-3, 103))
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
     return _written(figure, path, title, _legend(curves) if alone is None else None)
@@ -102,11 +104,10 @@ def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey:
     )
 
 
-def _lengths(axes: Any, curves: Sequence[Curve]) -> bool:
+def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
     """The axis of lengths; logarithmic where the short ones would be squeezed together."""
     longest = max(point.length for curve in curves for point in curve.points)
-    wide = longest > 10 * max(curve.trained for curve in curves)
-    if wide:
+    if longest > 10 * max(curve.trained for curve in curves):
         axes.set_xscale("log")
         axes.set_xlim(0.9, 1.1 * longest)
         shown = [d * 10**e for e in range(10) for d in (1, 2, 5) if d * 10**e <= longest]
@@ -116,10 +117,9 @@ def _lengths(axes: Any, curves: Sequence[Curve]) -> bool:
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlim(0.5, longest + 0.5)
-    return wide
 
 
-def _trained(axes: Any, curves: Sequence[Curve], wide: bool) -> None:
+def _trained(axes: Any, curves: Sequence[Curve]) -> None:
     """The lengths that were trained on, shaded."""
     trained = sorted({curve.trained for curve in curves})
     axes.axvspan(0.5, trained[-1] + 0.5, color="#000000", alpha=0.06, lw=0)
@@ -127,8 +127,11 @@ def _trained(axes: Any, curves: Sequence[Curve], wide: bool) -> None:
     left = axes.get_xlim()[0]
     text = f"trained on up to {upto} digits"
     axes.annotate(
-        text, (left, 1.02), xycoords=("data", "axes fraction"), fontsize=8, color="#555555"
+        text, (left, 1.02), xycoords=("data", "axes fraction"), fontsize=9, color="#555555"
     )
+
+
+EDGE = (("#101010", 3.2), ("#FAFAFA", 1.4))  # seen on the darkest cell and on the lightest
 
 
 def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trained: int) -> Figure:
@@ -137,22 +140,23 @@ def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trai
     values = np.full((len(sizes), len(sizes)), np.nan)
     for (a, b), value in cells.items():
         values[sizes.index(b), sizes.index(a)] = 100 * value
-    side = max(3.1, 0.34 * len(sizes) + 0.9)
+    side = max(3.1, 0.29 * len(sizes) + 0.9)
     figure, axes = pyplot.subplots(figsize=(side, side - 0.1), layout="constrained")
     drawn = np.ma.masked_invalid(values)
-    axes.pcolormesh(drawn, cmap="cividis", vmin=0, vmax=100)
+    axes.pcolormesh(drawn, cmap="cividis", vmin=0, vmax=100, edgecolors="face", lw=0.3)
     for row, column in itertools.product(range(len(sizes)), repeat=2):
         if not np.isnan(values[row, column]):
             ink = "#101010" if values[row, column] > 55 else "#FAFAFA"
             told = f"{values[row, column]:.0f}"
             axes.text(
-                column + 0.5, row + 0.5, told, ha="center", va="center", fontsize=7, color=ink
+                column + 0.5, row + 0.5, told, ha="center", va="center", fontsize=8, color=ink
             )
     ticks = np.arange(len(sizes)) + 0.5
     axes.set_xticks(ticks, list(map(str, sizes)))
     axes.set_yticks(ticks, list(map(str, sizes)))
     edge = sum(size <= trained for size in sizes)
-    axes.plot([0, edge, edge], [edge, edge, 0], color="#000000", lw=1.2, ls=":", clip_on=False)
+    for color, width in EDGE:
+        axes.plot([0, edge, edge], [edge, edge, 0], color=color, lw=width, clip_on=False)
     axes.set(xlabel="digits of the first operand", ylabel="digits of the second", aspect="equal")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -177,19 +181,22 @@ def _written(figure: Any, path: Path, title: str, legend: list[str] | None) -> F
         figure.savefig(held, format="svg", transparent=True, metadata={"Date": None})
     figure.suptitle(_plain(title), x=0.02, ha="left", fontsize=11, wrap=True)
     if legend is not None:
-        lines = figure.axes[0].get_lines()
-        columns = min(len(legend), max(1, int(75 // (max(map(len, legend)) + 6))))
-        figure.legend(
-            lines, legend, loc="outside lower left", ncols=columns, frameon=False, fontsize=8
-        )
-        height = figure.get_figheight()
-        figure.set_figheight(height + 0.2 + 0.18 * -(-len(legend) // columns))
+        columns = max(1, int(15 * figure.get_figwidth() // (max(map(len, legend)) + 6)))
+        columns = min(len(legend), columns)
+        names = figure.legend(
+            figure.axes[0].get_lines(), legend, loc="outside lower left", ncols=columns,
+            frameon=False, fontsize=8,
+        )  # fmt: skip
+        figure.draw_without_rendering()
+        room = names.get_window_extent().width / figure.dpi + 0.1
+        height = figure.get_figheight() + 0.2 + 0.18 * -(-len(legend) // columns)
+        figure.set_size_inches(max(figure.get_figwidth(), room), height)
     files = path.with_name(f"{path.name}.png"), path.with_name(f"{path.name}.svg")
     with rc_context({"svg.hashsalt": "tenfold"}):
-        figure.savefig(files[0], dpi=240)
+        figure.savefig(files[0], dpi=280)
         figure.savefig(files[1], metadata={"Date": None})
     pyplot.close(figure)
-    return Figure(inline(held.getvalue(), path.name), files)
+    return Figure(inline(held.getvalue(), path.name, title), files)
 
 
 FLOOR = -12.0  # a weight of e^-12 is nothing to see

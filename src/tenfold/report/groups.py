@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import Fields
 from tenfold.lab.recipe import PROSE, Recipe
 from tenfold.lab.results import Collected, collect, find_runs
 from tenfold.lab.run import Run
-from tenfold.lab.tables import ROWS_FILE, Fields
+from tenfold.lab.tables import ROWS_FILE
 
 TOLD, LONGEST = 3, 60  # a name tells of so many differing settings, in so many characters
 
@@ -30,10 +31,6 @@ class Group:
     @property
     def label(self) -> str:
         return self.recipe.label
-
-    @property
-    def seeds(self) -> list[int]:
-        return sorted(run["seed"] for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -114,11 +111,17 @@ def names(recipes: Sequence[Recipe]) -> list[str]:
         rivals = [other for other in recipes if other.name == recipe.name]
         told = "" if len(rivals) == 1 else _told(recipe, rivals)
         name = told if told and alone else f"{recipe.name}: {told}" if told else recipe.name
-        found.append(name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}...")
+        found.append(_shortened(name))
     return [
         name if found.count(name) == 1 else f"{name} ({recipe.fingerprint})"
         for name, recipe in zip(found, recipes, strict=True)
     ]
+
+
+def _shortened(name: str) -> str:
+    """From the middle: the end tells it from the others."""
+    head = LONGEST // 3
+    return name if len(name) <= LONGEST else f"{name[:head]}...{name[head + 3 - LONGEST :]}"
 
 
 def _told(recipe: Recipe, rivals: Sequence[Recipe]) -> str:

@@ -21,9 +21,10 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.5rem; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
 p.soft, figcaption, small, summary small { color: var(--soft); font-size: .9rem; }
-figure { margin: 1rem 0; } figure > svg { display: block; width: 100%; max-width: 34rem; height: auto; fill: currentColor; }
+figure { margin: 1rem 0; } figure > svg { display: block; width: 100%; max-width: 30rem; height: auto; fill: currentColor; }
 figure img { max-width: 100%; border-radius: 6px; background: #fff; }
 div.many { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 0 1.5rem; }
+div.maps { grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); }
 div.many figcaption { color: var(--ink); }
 div.wide { overflow-x: auto; overflow-wrap: normal; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
@@ -38,8 +39,9 @@ code, .digits { font-family: ui-monospace, monospace; }
 .wrong { color: var(--bad); font-weight: 700; text-decoration: underline; }
 table.facts th, table.facts td { text-align: left; white-space: normal; vertical-align: top; }
 ul.legend { list-style: none; padding: 0; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; font-size: .9rem; }
+ul.legend li { display: flex; align-items: baseline; }
 ul.legend li.label { flex-basis: 100%; color: var(--soft); }
-ul.legend svg { width: 2.4rem; height: .8rem; margin-right: .4rem; vertical-align: -.05rem; }
+ul.legend svg { flex: none; width: 2.4rem; height: .8rem; margin-right: .4rem; position: relative; top: .05rem; }
 div.left-out { border-left: 4px solid var(--bad); background: var(--panel); padding: .25rem 1rem; font-size: .9rem; }
 details { margin: .5rem 0; } details details { margin-left: 1rem; }
 pre { overflow-x: auto; font-size: .8rem; overflow-wrap: normal; background: var(--panel); padding: .5rem .75rem; }

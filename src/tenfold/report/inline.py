@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 # What a drawing is written with, and what stands for it on a page (`tenfold.report.style`).
 COLOURS = {
@@ -15,31 +16,32 @@ COLOURS = {
 }
 
 
-def inline(drawing: str, name: str) -> str:
-    """An SVG file's text, to stand within a page; `name` tells its ids from those of other drawings.
+def inline(drawing: str, name: str, title: str) -> str:
+    """An SVG file's text, to stand within a page: `name` is its id, `title` what is read aloud.
 
     >>> inline(
     ...     '<?xml ?><svg width="9pt" viewBox="0 0 9 9"><g id="a" style="fill: #000000"/></svg>',
     ...     "one",
+    ...     "The first",
     ... )
-    '<svg viewBox="0 0 9 9" role="img" aria-label="one"><g id="one-a" style="fill: currentColor"/></svg>'
+    '<svg viewBox="0 0 9 9" id="one" role="img" aria-label="The first"><g id="one-a" style="fill: currentColor"/></svg>'
     """
     text = drawing[drawing.index("<svg") : drawing.rindex("</svg>") + len("</svg>")]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     head, rest = text.split(">", 1)
-    head = re.sub(r'\s(width|height|version|xmlns(:xlink)?)="[^"]*"', "", head)
+    head = re.sub(r'\s(width|height|version|id|xmlns(:xlink)?)="[^"]*"', "", head)
     rest = rest.replace("xlink:href=", "href=")  # the namespace is not declared, and need not be
     rest = re.sub(r'\bid="', f'id="{name}-', rest)
     rest = re.sub(r'(url\(|href=")#', rf"\1#{name}-", rest)
     for written, shown in COLOURS.items():
         rest = re.sub(written, shown, rest, flags=re.IGNORECASE)
-    return f'{head} role="img" aria-label="{name}">{rest}'
+    return f'{head} id="{name}" role="img" aria-label="{escape(title)}">{rest}'
 
 
-def inline_all(html: str, name: str) -> str:
+def inline_all(html: str, name: str, title: str) -> str:
     """The same for every drawing in a piece of a page."""
     found = re.split(r"(<svg.*?</svg>)", html, flags=re.DOTALL)
     return "".join(
-        inline(part, f"{name}-{number // 2}") if number % 2 else part
+        inline(part, f"{name}-{number // 2}", title) if number % 2 else part
         for number, part in enumerate(found)
     )

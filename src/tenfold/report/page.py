@@ -8,10 +8,13 @@ from html import escape
 from pathlib import Path
 
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import Fields
 from tenfold.lab.run import Run
 from tenfold.report import collect, sections
 from tenfold.report.groups import Group, Story, gather
 from tenfold.report.html import document
+from tenfold.report.results import as_markdown
+from tenfold.training.checkpoint import write_atomically
 
 TITLE = "Accuracy against length"
 
@@ -37,8 +40,8 @@ def write_story(story: Story, out: Path, title: str = TITLE, examples: int = 10)
         written |= {"table": out / "results.md"}
         texts = {"rows": collect.as_csv([row for group in story.groups for row in group.rows])}
         texts |= {"table": _markdown(story.groups, title), "page": document(title, body)}
-        for what, text in texts.items():
-            written[what].write_text(text, encoding="utf-8")
+        for what, text in texts.items():  # the page last: where it is, all that it names is too
+            write_atomically(written[what], text.encode())
     except OSError as error:
         raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
     if collect.curves(story.groups):
@@ -70,15 +73,15 @@ def _markdown(groups: Sequence[Group], title: str) -> str:
     text = f"# {title}\n\n% exactly right, median ({sections.band(groups)}).\n"
     for name in collect.slices(groups):
         for checkpoint in ("best", "final") if name == collect.MAIN else ("best",):
-            text += f"\n## Slice {name}, {checkpoint} checkpoint\n\n"
-            text += collect.as_markdown(collect.curves(groups, name, checkpoint=checkpoint))
-    text += "\n## Runs\n\n| recipe | seed | fingerprint | steps | seconds | commit | date |\n"
-    text += "|---" * 7 + "|\n"
-    for group in groups:
-        for run in group.runs:
-            made = sections.environment(run)
-            text += (
-                f"| {group.name} | {run['seed']} | {run['fingerprint']} | {run['steps']} "
-                f"| {run['train_seconds']:.0f} | {made['commit']} | {made['date']} |\n"
-            )
-    return text
+            if found := collect.curves(groups, name, checkpoint=checkpoint):
+                text += (
+                    f"\n## Slice {name}, {checkpoint} checkpoint\n\n{collect.as_markdown(found)}"
+                )
+    columns = ["recipe", "seed", "fingerprint", "steps", "seconds", "commit", "date"]
+    return f"{text}\n## Runs\n\n{as_markdown(columns, [_told(g, run) for g in groups for run in g.runs])}"
+
+
+def _told(group: Group, run: Fields) -> list[object]:
+    made, seconds = sections.environment(run), round(run["train_seconds"])
+    told = [run[key] for key in ("seed", "fingerprint", "steps")]
+    return [group.name, *told, seconds, made["commit"], made["date"]]

@@ -17,10 +17,15 @@ def reproduce(
     """Run an experiment and leave its results; a failure leaves what was there before."""
     found, runs = experiments.run(experiment, scale, seeds, sweep)
     folder = experiment.folder(shelf, scale)
-    return experiments.commit(found, folder, lambda fresh: _report(runs, fresh, experiment))
+
+    def write_more(fresh: Path) -> None:
+        if runs:
+            _report(runs, fresh, experiment)
+        experiments.draw(experiment, scale, found.rows, fresh)
+
+    return experiments.commit(found, folder, write_more)
 
 
 def _report(runs: Sequence[Run], folder: Path, experiment: Experiment) -> None:
-    if runs:
-        written = write_report(runs, folder, experiment.title)
-        written["rows"].unlink()  # rows.csv has them, with every column
+    written = write_report(runs, folder, experiment.title)
+    written["rows"].unlink()  # rows.csv has them, with every column

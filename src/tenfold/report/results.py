@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenfold.lab.tables import Fields
+from tenfold.lab.checked import Fields
 
 Table = tuple[list[str], list[tuple[Any, ...]]]  # columns, rows
 

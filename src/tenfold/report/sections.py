@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -13,8 +14,8 @@ from typing import Any
 import yaml
 
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import Fields
 from tenfold.lab.run import Answer, Run
-from tenfold.lab.tables import Fields
 from tenfold.report import collect
 from tenfold.report.collect import Curve, Point
 from tenfold.report.figures import MOST_BANDS, Style, accuracy_by_length, heatmap, style
@@ -66,9 +67,10 @@ def accuracy(groups: Sequence[Group], out: Path, title: str) -> str:
         f'<p class="soft">% exactly right on the slice {collect.MAIN}, {_problems(found)} a length and '
         f"seed: median, {band(groups)}"
         f"{', [95% bootstrap interval of the median over seeds]' if several else ''}.</p>",
-        _by_length(found, _cell),
+        _by_length(found, _measured),
         details(
-            "The final checkpoint", _by_length(collect.curves(groups, checkpoint="final"), _cell)
+            "The final checkpoint",
+            _by_length(collect.curves(groups, checkpoint="final"), _measured),
         ),
     ]
     if several:
@@ -103,7 +105,7 @@ def _by_length(found: Sequence[Curve], cell: Any) -> str:
     return table(rows, {curve.name: curve.label for curve in found})
 
 
-def _cell(point: Point) -> str:
+def _measured(point: Point) -> str:
     other = point.interval
     seeds = "" if other is None else f"<small>[{collect.percents(other)}]</small>"
     return f"{100 * point.median:.1f}<small>{collect.percents(point.spread)}</small>{seeds}"
@@ -159,17 +161,17 @@ def pairs(groups: Sequence[Group], out: Path) -> str:
     return (
         "<h2>Length by length</h2>"
         '<p class="soft">% exactly right where the first operand has the digits below and the second those at '
-        "the left, median over seeds, best checkpoint. Dotted: the lengths of training. Open: not asked.</p>"
-        + _many(drawn)
+        "the left, median over seeds, best checkpoint. Outlined: the lengths of training. Open: not asked.</p>"
+        + _many(drawn, "many maps")
     )
 
 
-def _many(drawn: Sequence[tuple[str, str]]) -> str:
+def _many(drawn: Sequence[tuple[str, str]], kind: str = "many") -> str:
     """Small figures beside each other, as many as there is room for."""
     figures = "".join(
         f"<figure><figcaption>{escape(name)}</figcaption>{svg}</figure>" for name, svg in drawn
     )
-    return f'<div class="many">{figures}</div>'
+    return f'<div class="{kind}">{figures}</div>'
 
 
 def _slugs(names: Sequence[str]) -> list[str]:
@@ -177,7 +179,8 @@ def _slugs(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "unnamed"
-        found.append(slug if slug not in found else f"{slug}-{len(found)}")
+        tried = itertools.chain([slug], (f"{slug}-{number}" for number in itertools.count(2)))
+        found.append(next(one for one in tried if one not in found))
     return found
 
 
@@ -190,7 +193,8 @@ def proofs(run: Run, out: Path) -> str:
     for path in run.folder.glob("machine.*") if "<svg" in text else ():
         if path.suffix in (".svg", ".png"):
             shutil.copyfile(path, out / f"machine-{run.recipe.fingerprint}{path.suffix}")
-    return inline_all(text, f"machine-{run.recipe.fingerprint}")
+    title = f"The machine that {run.recipe.name} is"
+    return inline_all(text, f"machine-{run.recipe.fingerprint}", title)
 
 
 def examples(groups: Sequence[Group], runs: Mapping[str, Run], count: int) -> str:
@@ -239,7 +243,7 @@ def provenance(groups: Sequence[Group]) -> str:
     parts = ["<h2>Where the numbers come from</h2>"]
     for group in groups:
         told = "".join(map(_run, group.runs))
-        parts.append(details(group.name, told, f"{group.label}, {seeds([group])}"))
+        parts.append(details(group.name, told, f"{escape(group.label)}, {seeds([group])}"))
     return "\n".join(parts)
 
 

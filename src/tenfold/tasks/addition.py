@@ -11,7 +11,7 @@ import numpy as np
 from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base, significant
 from tenfold.tasks.cascades import longest_cascade
-from tenfold.tasks.samplers import cascades, nines, numbers
+from tenfold.tasks.samplers import cascades, lone_carries, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
 
@@ -64,7 +64,9 @@ class Addition(Task):
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         found: dict[str, dict[str, Sampler]] = {"nines": {"nines": nines}}
-        return found | ({"cascades": cascades(length, self.base)} if self.terms == 2 else {})
+        if self.terms == 2:
+            found |= {"cascades": cascades(length, self.base), "carries": lone_carries(length)}
+        return found
 
 
 def settle(columns: np.ndarray, base: int) -> Digits:

@@ -121,6 +121,12 @@ class Task(ABC):
         """How many operands samplers draw: those that are read by columns, all but a hub."""
         return self.terms - (self.hub is not None)
 
+    @property
+    def counted(self) -> str:
+        """What a problem's length counts, in words: `digits of the longer operand`."""
+        most = {1: "operand", 2: "longer operand"}.get(self.drawn, "longest operand")
+        return f"digits of the {most}"
+
     @abstractmethod
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         """The examples with these operands (N, M, W) and their true answers."""
@@ -138,7 +144,7 @@ class Task(ABC):
         return operands, lengths
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
-        """The hard problems of this length: for the slices `cascades` and `nines`, samplers by label."""
+        """The hard problems of this length: for the slices `cascades`, `carries` and `nines`, samplers by label."""
         return {}
 
     def cascade(self, examples: Examples) -> Ints | None:

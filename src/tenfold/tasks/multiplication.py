@@ -47,6 +47,10 @@ class Multiplication(Task):
     hub = 0
     usual_sampler = staticmethod(numbers)
 
+    @property
+    def counted(self) -> str:
+        return "digits of the number that is multiplied"
+
     def __init__(self, multiplier: int = 1, base: int = 10, most: int | None = None) -> None:
         check_base(base)
         if not 1 <= multiplier <= 3:
