@@ -22,12 +22,15 @@ from tenfold.lab.sweep import sweep
 from tenfold.lab.train import train
 
 RUNS = 8
-STEPS = {True: 10, False: 400}  # quick or not
+STEPS = {True: 10, False: 120}  # quick or not
 
 
 def run(quick: bool, full: bool) -> dict[str, Any]:
     base = recipe("symmetry/addition-relative", "smoke" if quick else None)
-    base = base.replace(train={"steps": STEPS[quick], "checkpoint_every": 10**6}, eval={"n": 100})
+    base = base.replace(
+        train={"steps": STEPS[quick], "checkpoint_every": 10**6},
+        eval={"n": 100, "slices": ["uniform"], "every": 10**6},
+    )
     ours = [base.replace(seed=seed) for seed in range(RUNS)]
     threaded = [each.replace(train={"threads": cores()}) for each in ours]
     arms: dict[str, Callable[[Path], object]] = {

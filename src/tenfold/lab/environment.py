@@ -34,29 +34,21 @@ def environment() -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """The commit of the source tree that tenfold runs from, if it is one; `+` where files were changed."""
-    here, own = Path(__file__).resolve().parent, Path(__file__).name
-    tracked = ["git", "-C", str(here), "ls-files", "--error-unmatch", own]
+    """The commit of the source tree that tenfold runs from, if it is one; `+` where code or recipes were changed since."""
+    here = Path(__file__).resolve()
+    root = here.parents[3]
     try:
-        subprocess.run(tracked, capture_output=True, timeout=10, check=True)
-        told = subprocess.run(
-            [
-                "git",
-                "-C",
-                str(here),
-                "describe",
-                "--always",
-                "--dirty=+",
-                "--abbrev=12",
-                "--exclude=*",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
+        _git(here.parent, "ls-files", "--error-unmatch", here.name)
+        changed = _git(root, "status", "--porcelain", "--", "src", "papers")
+        return _git(root, "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _git(folder: Path, *words: str) -> str:
+    told = subprocess.run(
+        ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10, check=True
+    )
     return told.stdout.strip()
 
 
