@@ -2,17 +2,23 @@
 
 import pytest
 
+from tenfold.demo import RECIPES as DEMO
 from tenfold.errors import TenfoldError
 from tenfold.lab.build import build
 from tenfold.lab.recipes import DEFAULT_SCALE, names, overrides, recipe
 
 
 @pytest.mark.parametrize("name", names())
-@pytest.mark.parametrize("scale", [DEFAULT_SCALE, "smoke", "demo", "paper"])
+@pytest.mark.parametrize("scale", [DEFAULT_SCALE, "smoke", "paper"])
 def test_every_recipe_builds_at_every_scale(name, scale):
     found = recipe(name, scale)
     assert found.name == name
     build(found)
+
+
+@pytest.mark.parametrize("name", DEMO.values())
+def test_the_recipes_of_the_demo_build_at_its_scale(name):
+    build(recipe(name, "demo"))
 
 
 def test_the_two_adders_differ_in_positions_alone():
