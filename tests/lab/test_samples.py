@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from itertools import chain
 
@@ -230,3 +231,16 @@ def test_training_keeps_samples_of_both_checkpoints(tmp_path):
     assert len(samples) == sum(row["n"] for row in rows)
     train(recipe, run.folder, fresh=True)
     assert not (run.folder / "samples.jsonl").exists()
+
+
+def test_a_log_counts_though_the_run_is_there_under_another_name(tmp_path, run):
+    """The run counts once, its log too, in whichever folder it lies."""
+    for name in ("a", "b", "c"):
+        shutil.copytree(run.folder, tmp_path / name)
+    for name in ("b", "c"):
+        sample = {"run": name, "seed": 0, "checkpoint": "best", "length": 2, "slice": "uniform",
+                  "prompt": "1+1", "truth": "2", "answer": "2", "right": True, "cascade": 0}  # fmt: skip
+        (tmp_path / name / "samples.jsonl").write_text(json.dumps(sample) + "\n")
+    found = collect([tmp_path])
+    assert len(found.runs) == 1
+    assert query(found, "select run from samples")[1] == [("b",)]

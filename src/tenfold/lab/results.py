@@ -74,6 +74,7 @@ def collect(folders: Sequence[Path | str]) -> Collected:
     """
     found = Collected()
     held: dict[str, tuple[str, list[Fields]]] = {}  # fingerprint: where, rows
+    logs: dict[str, Path] = {}
     for place in map(Path, folders):
         paths = find_runs(place)  # before any table, which may be older than they are
         for path in paths:
@@ -82,7 +83,9 @@ def collect(folders: Sequence[Path | str]) -> Collected:
             except LeftOut as reason:
                 found.problems.append(f"{path}: {reason}")
             else:
-                _add(found, held, str(path), run, rows, path / SAMPLES_FILE)
+                _add(found, held, str(path), run, rows)
+                if (path / SAMPLES_FILE).is_file():  # of a run that is there twice, the first log
+                    logs.setdefault(run["fingerprint"], path / SAMPLES_FILE)
         if place.suffix == ".parquet" or (place / ROWS_FILE).is_file():
             try:
                 table = read(place)
@@ -94,6 +97,7 @@ def collect(folders: Sequence[Path | str]) -> Collected:
                 _add(found, held, str(place), known, rows)
         elif not paths:
             found.problems.append(f"{place}: there are no runs in it")
+    found.logs.extend(logs.values())
     return found
 
 
@@ -103,7 +107,6 @@ def _add(
     where: str,
     run: Fields | None,
     rows: list[Fields],
-    log: Path | None = None,
 ) -> None:
     """Add a run, unless it is there already."""
     fingerprint = rows[0]["fingerprint"]
@@ -118,8 +121,6 @@ def _add(
     found.rows += rows
     if run is not None:
         found.runs.append(run)
-    if log is not None and log.is_file():
-        found.logs.append(log)
 
 
 def _measurements(rows: list[Fields]) -> set[tuple[Any, ...]]:
