@@ -1,6 +1,7 @@
 """Shared by all tests: problems, batchers for every layout, and small models with lively weights."""
 
 import os
+import sys
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from tenfold.batch import Batcher
+from tenfold.cli import main
 from tenfold.lab.recipe import Recipe
 from tenfold.models import MODELS, Shape
 from tenfold.pe import ENCODINGS
@@ -23,6 +25,21 @@ hypothesis.settings.register_profile(
     "tenfold", deadline=None, derandomize=True, database=None, max_examples=50
 )
 hypothesis.settings.load_profile("tenfold")
+
+
+@pytest.fixture
+def tenfold(monkeypatch, capsys, tmp_path):
+    """Call the command line in a folder of its own; gives exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["tenfold", *map(str, words)])
+        with pytest.raises(SystemExit) as done:
+            main()
+        out, err = capsys.readouterr()
+        return done.value.code, out, err
+
+    return call
 
 
 @pytest.fixture

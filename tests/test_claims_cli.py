@@ -2,11 +2,9 @@
 
 import json
 import re
-import sys
 
 import pytest
 
-from tenfold.cli import main
 from tenfold.lab.recipe import Recipe
 
 FIELDS = {
@@ -41,21 +39,6 @@ from tenfold.lab.recipes import recipe
 def grid(scale):
     return [recipe("tiny/adder", seed=seed) for seed in (0, 1)]
 """
-
-
-@pytest.fixture
-def tenfold(monkeypatch, capsys, tmp_path):
-    """Call the command line; gives exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["tenfold", *map(str, words)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        out, err = capsys.readouterr()
-        return done.value.code, out, err
-
-    return call
 
 
 @pytest.fixture

@@ -37,21 +37,6 @@ def run(trained, tmp_path):
     return Path(shutil.copytree(trained, tmp_path / "run"))
 
 
-@pytest.fixture
-def tenfold(monkeypatch, capsys, tmp_path):
-    """Call the command line; gives exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["tenfold", *map(str, words)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        out, err = capsys.readouterr()
-        return done.value.code, out, err
-
-    return call
-
-
 def refused(result, *parts):
     """One line on standard error that says all of `parts`, nothing on standard output, a non-zero exit."""
     code, out, err = result

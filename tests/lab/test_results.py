@@ -1,9 +1,9 @@
 """Rows from run folders: whole, checked, each run once; what is damaged is named and left out."""
 
+import functools
 import json
 import os
 import random
-import sys
 import time
 
 import pytest
@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenfold
-from tenfold.cli import main
 from tenfold.errors import TenfoldError
 from tenfold.lab.cells import cells, choose, mixed
 from tenfold.lab.recipe import Recipe
@@ -20,17 +19,9 @@ from tenfold.lab.train import train
 
 
 @pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["tenfold", "results", *map(str, words)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        out, err = capsys.readouterr()
-        return done.value.code, out, err
-
-    return call
+def cli(tenfold):
+    """Call `tenfold results`."""
+    return functools.partial(tenfold, "results")
 
 
 def test_rows_of_a_trained_run(recipe, tmp_path):

@@ -3,13 +3,11 @@
 import json
 import os
 import shutil
-import sys
 from itertools import chain
 
 import numpy as np
 import pytest
 
-from tenfold.cli import main
 from tenfold.errors import TenfoldError
 from tenfold.lab.results import collect, query
 from tenfold.lab.samples import SampleLog, describe
@@ -153,28 +151,14 @@ def test_tasks_without_carries(name, rng):
     assert three.cascade(three.sample(3, 4, rng)) is None
 
 
-@pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["tenfold", *map(str, words)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        out, err = capsys.readouterr()
-        return done.value.code, out, err
-
-    return call
-
-
-def test_logged_by_the_command_and_asked_in_sql(run, cli):
+def test_logged_by_the_command_and_asked_in_sql(run, tenfold):
     log = run.folder / "samples.jsonl"
     words = ["--lengths", "2,4", "--slices", "uniform", "--n", "20", "--json", "--log-samples", log]
-    code, out, _ = cli("eval", run.folder, *words)
+    code, out, _ = tenfold("eval", run.folder, *words)
     assert code == 0
     rows = json.loads(out)
     asked = "select length, avg(samples.right::int) as share from samples group by 1 order by 1"
-    code, out, err = cli("results", run.folder, "--format", "json", "--sql", asked)
+    code, out, err = tenfold("results", run.folder, "--format", "json", "--sql", asked)
     assert (code, err) == (0, "")
     exact = [row["value"] for row in rows if row["metric"] == "exact"]
     assert [line["share"] for line in json.loads(out)] == pytest.approx(exact)
@@ -190,18 +174,18 @@ def test_logged_by_the_command_and_asked_in_sql(run, cli):
     log.unlink()
 
 
-def test_a_folder_is_refused_before_anything_is_measured(run, cli, tmp_path, monkeypatch):
+def test_a_folder_is_refused_before_anything_is_measured(run, tenfold, tmp_path, monkeypatch):
     def measures(*_, **__):
         raise AssertionError("measured")
 
     monkeypatch.setattr("tenfold.lab.run.Run.evaluate", measures)
-    code, out, err = cli("eval", run.folder, "--log-samples", tmp_path)
+    code, out, err = tenfold("eval", run.folder, "--log-samples", tmp_path)
     assert (code, out) == (2, "")
     assert err == f"error: cannot write samples to {tmp_path}: it is a folder; name a file\n"
 
 
-def test_the_command_cannot_write(run, cli):
-    code, out, err = cli("eval", run.folder, "--n", "2", "--log-samples", "no/where.jsonl")
+def test_the_command_cannot_write(run, tenfold):
+    code, out, err = tenfold("eval", run.folder, "--n", "2", "--log-samples", "no/where.jsonl")
     assert (code, out) == (2, "")
     assert err.startswith("error: cannot write samples to no/where.jsonl")
 

@@ -4,13 +4,11 @@ import csv
 import json
 import re
 import shutil
-import sys
 from html.parser import HTMLParser
 
 import pytest
 from PIL import Image
 
-from tenfold.cli import main
 from tenfold.errors import TenfoldError
 from tenfold.lab.recipes import recipe
 from tenfold.lab.results import Collected
@@ -50,19 +48,6 @@ def results(runs, tmp_path):
     """A folder as `tenfold results --out` leaves it: no weights."""
     write_results(collect_rows([run.folder for run in runs]), tmp_path / "results")
     return tmp_path / "results"
-
-
-@pytest.fixture
-def tenfold(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["tenfold", *map(str, words)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        return done.value.code, *capsys.readouterr()
-
-    return call
 
 
 def told(recipe, values, slice="uniform"):

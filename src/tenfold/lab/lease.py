@@ -18,7 +18,6 @@ import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tenfold.errors import TenfoldError
@@ -66,12 +65,7 @@ class Lease:
         threading.Thread(target=self._keep, name=f"lease of {self.folder}", daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         with suppress(OSError):
             if not self._lost and self._ours():
