@@ -1,4 +1,4 @@
-"""Run every command and every Python example of Markdown files, in order, in a copy of the tree.
+"""Run every command and every Python example of Markdown files, a page in order in a copy of the tree.
 
 Blocks fenced as `sh` and `python` are run; a block fenced as `text` or `console` is only read.
 """
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,9 +20,20 @@ DONE_ALREADY = {"make test"}  # CI has just run it
 
 def main() -> None:
     pages = [ROOT / name for name in sys.argv[1:]]
-    blocks = [(page, *block) for page in pages for block in BLOCK.findall(page.read_text())]
-    if not blocks:
+    blocks = {page: BLOCK.findall(page.read_text()) for page in pages}
+    if not any(blocks.values()):
         raise SystemExit("there are no commands to run")
+    with ThreadPoolExecutor(max_workers=2) as pool:  # a page a core
+        done = [pool.submit(follow, page, found) for page, found in blocks.items()]
+        wait(done, return_when=FIRST_EXCEPTION)
+        pool.shutdown(cancel_futures=True)
+        for each in done:
+            if not each.cancelled():
+                each.result()
+
+
+def follow(page: Path, blocks: list[tuple[str, str]]) -> None:
+    """All that a page says, in order, in a copy of the tree of its own."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "tree"
         kept_out = shutil.ignore_patterns(".git", ".venv*", "runs", "demo", "__pycache__")
@@ -29,7 +41,7 @@ def main() -> None:
         (place / ".venv").symlink_to(ROOT / ".venv")
         bin_first = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": bin_first, "PYTHONWARNINGS": "error"}
-        for page, kind, text in blocks:
+        for kind, text in blocks:
             for command in [text] if kind == "python" else commands(text):
                 run(page, kind, command, place, environment)
 
@@ -44,7 +56,7 @@ def run(page: Path, kind: str, command: str, place: Path, environment: dict[str,
     print(f"{time.monotonic() - began:6.1f} s  {page.name}: {first}", flush=True)
     if done.returncode:
         print(done.stdout[-2000:], done.stderr[-2000:], sep="\n")
-        raise SystemExit(f"{page.name}: `{first}` exited with {done.returncode}")
+        raise RuntimeError(f"{page.name}: `{first}` exited with {done.returncode}")
 
 
 def commands(text: str) -> list[str]:
