@@ -77,8 +77,8 @@ class OnRay:
         self.tasks[wanted.remote(errand)] = number
         self.threads[number] = threads
 
-    def ended(self, patience: float) -> list[tuple[int, Ending | str]]:
-        """The numbers of the runs that ended, and how; text is how the worker or its node died."""
+    def ended(self, patience: float) -> list[tuple[int, Ending]]:
+        """The numbers of the runs that ended, and how."""
         if not self.tasks:
             time.sleep(patience)
             return []
@@ -89,16 +89,16 @@ class OnRay:
         """What the nodes have that are alive."""
         return [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
 
-    def _ending(self, task: Any) -> Ending | str:
+    def _ending(self, task: Any) -> Ending:
         errors = self.ray.exceptions
         try:
             return self.ray.get(task)
         except errors.RayTaskError as error:
             return Ending("failed", str(error.cause))
         except errors.TaskCancelledError:
-            return Ending("stopped", "it was cancelled")
+            return Ending("again", "it was cancelled")
         except errors.RayError as error:
-            return f"its worker died ({type(error).__name__})"
+            return Ending("again", f"its worker died ({type(error).__name__})")
 
     def _join(self) -> None:
         """Connect to the cluster, or start one here."""

@@ -17,8 +17,6 @@ from tenfold.training.optim import make_optimizer
 
 PATIENCE = 1.0  # seconds of trying; a step that is expected to take longer is not tried
 USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches
-
-
 PROCESS = 2**30  # bytes that a process with torch and a batch of the evaluation take by themselves
 
 

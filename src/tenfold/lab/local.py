@@ -71,10 +71,10 @@ class Local:
         with contextlib.suppress(OSError):  # it died meanwhile, which `ended` will tell
             worker.pipe.send(errand)
 
-    def ended(self, patience: float) -> list[tuple[int, Ending | str]]:
-        """The numbers of the runs that ended, and how; text is how the worker itself died."""
+    def ended(self, patience: float) -> list[tuple[int, Ending]]:
+        """The numbers of the runs that ended, and how."""
         working = self._working()
-        found: list[tuple[int, Ending | str]] = []
+        found: list[tuple[int, Ending]] = []
         for pipe in wait([worker.pipe for worker in working], patience):
             worker = next(each for each in working if each.pipe is pipe)
             number = worker.number
@@ -118,7 +118,7 @@ def _live(pipe: Connection) -> None:
         while True:
             ending = do(pipe.recv())
             pipe.send(ending)
-            if ending.kind == "stopped":
+            if ending.last:
                 return
 
 
@@ -132,10 +132,9 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _death(code: int | None) -> str:
-    if code is not None and -code in {number.value for number in signal.Signals}:
-        name = signal.Signals(-code).name
-        return f"its process was ended by {name}" + (
-            ", as the system does when memory runs out" if name == "SIGKILL" else ""
-        )
-    return f"its process ended with code {code}"
+def _death(code: int | None) -> Ending:
+    """A worker that was killed, or crashed."""
+    names = {-number.value: number.name for number in signal.Signals}
+    hint = ", as the system does when memory runs out" if code == -signal.SIGKILL else ""
+    how = f"was ended by {names[code]}{hint}" if code in names else f"ended with code {code}"
+    return Ending("again", f"its process {how}")

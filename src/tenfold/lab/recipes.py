@@ -21,6 +21,7 @@ from tenfold.lab.recipe import Recipe, merge
 DEFAULT_SCALE = "laptop"
 _HERE = Path(__file__).resolve().parents[1]
 SHELVES = (Path("papers"), _HERE / "papers", _HERE.parents[1] / "papers")  # here, installed, source
+OTHERS = ("claims.yaml", ".grid.yaml")  # files of a paper too, but no recipes
 
 
 def names() -> list[str]:
@@ -78,9 +79,8 @@ def _known() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for shelf in SHELVES:
         for path in sorted(shelf.glob("*/*.yaml")):
-            if path.name == "claims.yaml" or path.name.endswith(".grid.yaml"):
-                continue  # of a paper too, but no recipe
-            found.setdefault(f"{path.parent.name}/{path.stem}", path)
+            if not path.name.endswith(OTHERS):
+                found.setdefault(f"{path.parent.name}/{path.stem}", path)
     return found
 
 

@@ -94,7 +94,7 @@ class Workers(Protocol):
     def __exit__(self, *_: object) -> None: ...
     def ready(self, threads: int, memory: int) -> bool: ...
     def start(self, number: int, errand: Errand, threads: int, memory: int) -> None: ...
-    def ended(self, patience: float) -> list[tuple[int, Ending | str]]: ...
+    def ended(self, patience: float) -> list[tuple[int, Ending]]: ...
 
 
 def _on_ray(workers: int | None, address: str | None) -> Workers:
@@ -257,20 +257,17 @@ def _start(entries: Sequence[Entry], staff: Workers, extras: dict[str, Any]) -> 
             entry.state, entry.reason = "failed", str(error)
 
 
-def _end(entry: Entry, how: Ending | str) -> None:
+def _end(entry: Entry, how: Ending) -> None:
     """What became of a run; one whose worker died, or whose folder was another's, is tried again."""
-    if isinstance(how, str) or how.kind == "stopped":
-        entry.tries += 1
-        again = entry.tries < TRIES
-        entry.state = "waiting" if again else "failed"
-        reason = how if isinstance(how, str) else "its process was asked to stop"
-        entry.reason = reason if again else f"{reason}, {TRIES} times"
-    elif how.kind in ("busy", "lost"):
+    entry.reason = how.reason
+    if how.result == "later":
         entry.state, entry.after = "elsewhere", time.monotonic() + RETURN
-    elif how.kind == "finished":
-        entry.state = "finished"
+    elif how.result == "again":
+        entry.tries += 1
+        entry.state = "waiting" if entry.tries < TRIES else "failed"
+        entry.reason += f", {entry.tries} times" if entry.tries > 1 else ""
     else:
-        entry.state, entry.reason = "failed", how.reason
+        entry.state = how.result
 
 
 def _look(entries: Sequence[Entry]) -> None:

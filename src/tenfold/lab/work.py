@@ -30,9 +30,7 @@ from tenfold.training.distributed import PLACE
 STATUS, LOG = "status.json", "log.txt"
 SPEAK = 0.5  # seconds between two statuses
 LOOK = 2.0  # seconds between two looks at the driver
-MISSES = (
-    7  # looks at a driver that does not renew its lease, which it does every ten seconds if it can
-)
+MISSES = 7  # looks at a driver elsewhere that does not renew its lease: more than it takes to renew
 GRACE = 60.0  # seconds that an orphan has to save what it did
 
 
@@ -49,10 +47,11 @@ class Errand:
 
 @dataclass(frozen=True)
 class Ending:
-    """How it ended: `busy` is a folder that another process works in, `lost` one that was taken over."""
+    """What came of it: `again` if its process died or was asked to stop, `later` if the folder is another's now."""
 
-    kind: Literal["finished", "failed", "stopped", "busy", "lost"]
+    result: Literal["finished", "failed", "again", "later"]
     reason: str = ""
+    last: bool = False  # the worker was asked to stop, and does no more
 
 
 def do(errand: Errand) -> Ending:
@@ -81,12 +80,10 @@ def _train(errand: Errand) -> Ending:
             track=errand.track,
             log_samples=errand.log_samples,
         )
-    except InUse as error:
-        return Ending("busy", str(error))
-    except Lost as error:
-        return Ending("lost", str(error))
-    except Stopped as error:
-        return Ending("stopped", str(error))
+    except (InUse, Lost) as error:
+        return Ending("later", str(error))
+    except Stopped:
+        return Ending("again", "its process was asked to stop", last=True)
     except (TenfoldError, KeyboardInterrupt) as error:
         print(f"error: {error}", flush=True)
         return Ending("failed", str(error))
