@@ -3,7 +3,7 @@
 In every layout the answer is read at the *last* A positions of a sequence, so that a model computes its
 last layer for those alone:
 
-- `in_place`: the question itself, read at its last A tokens;
+- `in_place`: the question itself, read at its last A tokens (those of them that answer: text may stand between);
 - `causal`: question, `=`, answer but for its last token; `=` predicts the first answer token;
 - `seq2seq`: the question in the encoder; `start` and the answer but for its last token in the decoder.
 
@@ -12,6 +12,7 @@ Shapes: B batch, T tokens of a sequence, A answer tokens.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -39,6 +40,16 @@ class Tokens:
         valid = None if self.valid is None else self.valid.to(device)
         return Tokens(self.tokens.to(device), self.places.to(device), valid)
 
+    def rows(self, which: slice | Tensor) -> Tokens:
+        """Some rows; what all rows share stays as it is."""
+        count = len(self.tokens)
+        axes = {name: self.places[name] for name in self.places}
+        axes = {name: axis[which] if len(axis) == count else axis for name, axis in axes.items()}
+        valid = self.valid
+        if valid is not None and len(valid) == count:
+            valid = valid[which]
+        return Tokens(self.tokens[which], Places(**axes), valid)
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -61,6 +72,11 @@ class Batch:
         source = None if self.source is None else self.source.to(device)
         return Batch(self.sequence.to(device), self.target.to(device), self.given, source)
 
+    def rows(self, which: slice | Tensor) -> Batch:
+        """Some rows: a slice of them, or those that a mask or their numbers name."""
+        source = None if self.source is None else self.source.rows(which)
+        return Batch(self.sequence.rows(which), self.target[which], self.given, source)
+
     def asked(self, blank: int) -> Batch:
         """The batch without its answer: what a model may see when it is examined."""
         tokens = self.sequence.tokens.clone()
@@ -71,7 +87,7 @@ class Batch:
 
 def in_place(written: Written, vocabulary: Vocabulary) -> Batch:
     size = written.question.tokens.shape[1]
-    index = np.arange(size, dtype=np.int64)[None]
+    index = _index(written.question, size - written.asked, np.full_like(written.asked, size))
     return Batch(_tokens(written.question, index), _target(written), given=size)
 
 
@@ -129,8 +145,22 @@ class Batcher:
                 f"it can as {', '.join(sorted(self.format.layouts))}"
             )
 
+        _ = self.vocabulary  # a format may not have the words for a task
+
+    @functools.cached_property
+    def vocabulary(self) -> Vocabulary:
+        return self.format.vocabulary(self.task)
+
+    def parse(self, text: str) -> Examples:
+        """The example that a person wrote."""
+        return self.format.parse(self.task, text)
+
+    def question(self, examples: Examples, row: int) -> str:
+        """The problem as a person writes it."""
+        return self.format.question(self.task, examples, row)
+
     def __call__(self, examples: Examples, generator: torch.Generator | None = None) -> Batch:
-        vocabulary = self.task.vocabulary
+        vocabulary = self.vocabulary
         batch = LAYOUTS[self.layout](self.format.write(examples, vocabulary), vocabulary)
         if not self.schemes:
             return batch
@@ -188,4 +218,4 @@ def _tensor(array: Ints) -> Tensor:
 def _target(written: Written) -> Tensor:
     tokens = written.answer.tokens
     graded = np.arange(tokens.shape[1])[None] < written.graded[:, None]
-    return torch.from_numpy(np.where(graded, tokens, IGNORED))
+    return torch.from_numpy(np.where(graded & (tokens >= 0), tokens, IGNORED))

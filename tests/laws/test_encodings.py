@@ -14,7 +14,6 @@ from torch.testing import assert_close
 import tenfold
 from tenfold.batch import Batch, Tokens
 from tenfold.errors import TenfoldError
-from tenfold.evals.exact import _rows
 from tenfold.lab.build import build
 from tenfold.lab.recipe import Recipe
 from tenfold.models import MODELS, trace
@@ -177,7 +176,7 @@ def test_a_row_alone_is_the_row_in_a_ragged_batch(
     batcher = make_batcher(model.layout, **options)
     together, answers = model(batch), model.answer(batch)
     for row in range(len(ragged)):
-        alone = batcher(_rows(ragged, slice(row, row + 1)))
+        alone = batcher(ragged.rows(slice(row, row + 1)))
         logits = model(alone)[0]
         assert_close(together[row, : len(logits)], logits)
         own = until_end(model.answer(alone)[0], task.vocabulary.end)
@@ -270,7 +269,7 @@ def test_large_batches_read_as_small_ones(model, make_batcher, task):
     examples = task.sample(12, 4, np.random.default_rng(1), samplers.exact)
     together = model(batcher(examples))
     for row in range(12):
-        assert_close(together[row], model(batcher(_rows(examples, slice(row, row + 1))))[0])
+        assert_close(together[row], model(batcher(examples.rows(slice(row, row + 1))))[0])
 
 
 class Plain(torch.nn.Module):
@@ -348,7 +347,7 @@ def test_trains_on_addition(model_name, encoding, tmp_path):
     """Through the whole path: a recipe, a run's folder, a few steps, an examination."""
     recipe = Recipe(
         pe=encoding,
-        format="in-place" if model_name == "encoder" else "reversed",
+        format="in-place" if MODELS[model_name].layout == "in_place" else "reversed",
         data={"length": 2},
         model={"kind": model_name, "layers": 2, "width": 16, "heads": 2},
         train={"steps": 3, "batch": 4, "warmup": 1, "log_every": 1, "lr": 0.01},

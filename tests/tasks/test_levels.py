@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks import samplers
+from tenfold.tasks import SAMPLERS, TASKS, samplers
+from tenfold.tasks.addition import Addition
 from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.levels import (
     add,
-    draw_levels,
+    common,
+    counted,
     level,
     multiply,
     printed_addition,
@@ -139,19 +141,48 @@ def test_the_printed_multiplication_loses_carries():
     assert printed_multiplication([9, 9], [9, 8], mended=True) == [1, 1, 7, 7]  # 8811
 
 
+def drawn(task, n, length, rng, **options):
+    return task.sample(n, length, rng, SAMPLERS.bind({"name": "levels", **options}))
+
+
 @pytest.mark.parametrize(("multiplier", "most"), [(1, 4), (2, 4), (3, 5)])
 def test_products_uniform_over_levels(rng, multiplier, most):
-    operands, lengths = draw_levels(rng, 600, 5, multiplier=multiplier, most=most)
-    examples = Multiplication(multiplier=multiplier).solve(operands, lengths)
+    task = Multiplication(multiplier=multiplier)
+    examples = drawn(task, 600, 5, rng, multiplier=multiplier, most=most)
     levels = multiply(examples.operands[:, 0, :multiplier], examples.operands[:, 1]).levels
     counts, expected = np.bincount(levels), 600 / (most + 1)
     assert len(counts) == most + 1
     assert (abs(counts - expected) < 5 * expected**0.5).all()
 
 
+@pytest.mark.parametrize("terms", [2, 3])
+def test_sums_uniform_over_the_levels_that_are_not_rare(rng, terms):
+    """Without `most`: of three numbers of 5 digits hardly any sum has no carry at all, which is not asked for then."""
+    examples = drawn(Addition(terms=terms), 600, 5, rng)
+    counts = np.bincount(add(examples.operands).levels)
+    assert np.flatnonzero(counts).tolist() == {2: [0, 1, 2, 3], 3: [1, 2, 3, 4]}[terms]
+    assert (abs(counts[counts > 0] - 150) < 5 * 150**0.5).all()
+
+
+def test_a_share_of_them(rng):
+    """The others as they come: of 4000 products of 5 digits 8 have 4 levels."""
+    examples = drawn(Multiplication(), 4000, 5, rng, share=0.25, least=4, most=4)
+    four = (counted(examples.operands, 10, product=True) == 4).sum()
+    assert abs(four - 1000) < 5 * 1000**0.5
+
+
+def test_largest_multiplier(rng):
+    task = Multiplication(multiplier=2, most=12)
+    examples = drawn(task, 300, 4, rng, multiplier=2, largest=12)
+    value = examples.operands[:, 0, 0] + 10 * examples.operands[:, 0, 1]
+    assert set(value.tolist()) == set(range(13))
+    for sampler in task.by_levels(4).values():
+        task.sample(50, 4, rng, sampler)  # else solve refuses what is larger
+
+
 def test_among_the_products_of_a_level_nothing_is_preferred():
     """One digit times up to two in base 3: 3 * 9 problems, those of a level all as likely."""
-    operands, lengths = draw_levels(np.random.default_rng(1), 20_000, 2, 3, most=2)
+    operands, lengths = samplers.levels(np.random.default_rng(1), 20_000, 2, 1, 3, most=2)
     rows = operands.reshape(-1, 4)[:, [0, 2, 3]]
     levels = multiply(operands[:, 0, :1], operands[:, 1], 3).levels
     assert set(levels.tolist()) == {0, 1, 2}
@@ -165,5 +196,65 @@ def test_among_the_products_of_a_level_nothing_is_preferred():
 
 def test_levels_that_no_product_has(rng, monkeypatch):
     monkeypatch.setattr("tenfold.tasks.levels.TRIES", 10_000)
-    with pytest.raises(TenfoldError, match=r"none of .* products of 1 and 2 digits has 3 levels"):
-        draw_levels(rng, 50, 2, most=3)
+    with pytest.raises(TenfoldError, match=r"none of .* problems of up to 2 digits has 3 levels"):
+        samplers.levels(rng, 50, 2, 1, 10, most=3)
+    with pytest.raises(TenfoldError, match="no levels from 5 to 4"):
+        samplers.levels(rng, 50, 2, 1, 10, least=5, most=4)
+
+
+@pytest.mark.parametrize("name", ["successor", "parity"])
+def test_a_number_alone_has_no_levels(rng, name):
+    task = TASKS.build(name)
+    with pytest.raises(TenfoldError, match=f'drew 2 numbers; a problem of the task "{name}" has 1'):
+        task.sample(3, 4, rng, samplers.levels)
+    assert task.by_levels(5) == {}
+
+
+@pytest.mark.parametrize(
+    ("task", "length", "labels"),
+    [
+        (Multiplication(), 5, "01234"),
+        (Multiplication(), 1, "01"),
+        (Multiplication(multiplier=3), 5, "012345"),
+        (Multiplication(base=2), 5, "0"),
+        (Addition(), 5, "0123"),
+        (Addition(terms=3), 20, "12345"),
+    ],
+)
+def test_problems_level_by_level(rng, task, length, labels):
+    found = task.by_levels(length)
+    assert list(found) == [f"levels-{each}" for each in labels]
+    for each, sampler in zip(labels, found.values(), strict=True):
+        examples = task.sample(30, length, rng, sampler)
+        assert (examples.longest == length).all()
+        levels = counted(examples.operands, task.base, product=task.hub is not None)
+        assert (levels == int(each)).all()
+
+
+def test_of_three_numbers_the_levels_are_its_cascade(rng):
+    task = Addition(terms=3)
+    assert task.cascade(task.parse("97+5+0")).tolist() == [2]
+    assert task.cascade(task.parse("333+333+334")).tolist() == [3]
+    two = Addition().sample(200, 6, rng, samplers.complexity)
+    three = np.concatenate([two.operands, np.zeros_like(two.operands[:, :1])], 1)
+    lengths = np.concatenate([two.lengths, np.ones_like(two.lengths[:, :1])], 1)
+    assert (task.cascade(task.solve(three, lengths)) == Addition().cascade(two)).all()
+
+
+def test_common_levels_are_those_of_a_thousandth():
+    levels = np.arange(32_768) % 2000 // 1997  # 1.5 in a thousand have 1
+    drawn = np.zeros((1, 2, 5), dtype=np.uint8), np.ones((1, 2), dtype=np.int64)
+    assert common(lambda n: drawn, lambda _: levels) == [0, 1]
+    levels = np.arange(32_768) % 2000 // 1999  # half of one in a thousand
+    assert common(lambda n: drawn, lambda _: levels) == [0]
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [{"name": "mixed", "hard": "levels"}, {"name": "appended", "inner": "levels", "to": 9}],
+)
+def test_who_draws_multipliers_serves_no_other(rng, sampler):
+    """An appended multiplier would be shifted with what it multiplies."""
+    with pytest.raises(TenfoldError, match='"levels" draws multipliers too and serves no other'):
+        Multiplication().sample(40, 5, rng, SAMPLERS.bind(sampler))
+    Addition(terms=3).sample(40, 5, rng, SAMPLERS.bind(sampler))

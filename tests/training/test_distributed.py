@@ -27,7 +27,7 @@ from tenfold.lab.run import Run
 from tenfold.lab.train import train as train_recipe
 from tenfold.models.dropout import Dropout
 from tenfold.training import Checkpoints, Job, Training, distributed, train
-from tenfold.training.distributed import Place, Team, place, rows, together
+from tenfold.training.distributed import Place, Team, place, together
 from tenfold.training.loop import stream
 
 RAGGED = Recipe(
@@ -158,7 +158,7 @@ def test_shares_of_a_batch_train_as_the_whole(trained, tmp_path, case):
     """7 rows are 3 and 4, with different numbers of graded tokens; weights, moments and average agree."""
     job = make_job(tmp_path, **CASES[case])
     batch = job.batch_at(0, torch.Generator())
-    counts = [(rows(batch, part).target != IGNORED).sum() for part in (slice(3), slice(3, 7))]
+    counts = [(batch.rows(part).target != IGNORED).sum() for part in (slice(3), slice(3, 7))]
     assert case == "encoder" or counts[0] * 4 != counts[1] * 3
     train(job)
     ours, theirs = tensors(tmp_path), tensors(trained / case)

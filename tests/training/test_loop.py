@@ -15,7 +15,6 @@ from torch.testing import assert_close
 
 from tenfold.batch import IGNORED
 from tenfold.errors import Diverged, Stopped, TenfoldError
-from tenfold.evals.exact import _rows
 from tenfold.tasks import samplers
 from tenfold.training import Checkpoints, Job, Training, train
 from tenfold.training.loop import answer_loss, stream
@@ -66,7 +65,7 @@ def test_accumulated_gradients_are_those_of_the_larger_batch(
     for folder, accumulate in (("one", 1), ("four", 4)):
         model = make_model("decoder", "rotary")
         (tmp_path / folder).mkdir()
-        whole, each = batcher(examples), [batcher(_rows(examples, part)) for part in parts]
+        whole, each = batcher(examples), [batcher(examples.rows(part)) for part in parts]
         assert len({int((part.target != IGNORED).sum()) / len(part) for part in each}) > 1
         batches = [whole] if accumulate == 1 else each
         options = Training(steps=1, accumulate=accumulate, clip=1e9, warmup=0)

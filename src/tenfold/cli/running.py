@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -88,7 +89,7 @@ def train(
         return print_json({"folder": str(run.folder), **run.result()})
     print_result(run)
     example = run.examples(chosen.data.length, 1)[0].question
-    print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {example}")
+    print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {shlex.quote(example)}")
     return None
 
 
@@ -113,7 +114,7 @@ def eval(
     ] = None,
     slices: Annotated[
         str | None,
-        Parameter(help="uniform, full, unequal, cascades, nines; default: the recipe's."),
+        Parameter(help="uniform, full, unequal, cascades, nines, ...; default: the recipe's."),
     ] = None,
     n: Annotated[int | None, Parameter(help="Problems a length and slice.")] = None,
     seed: Annotated[int, Parameter(help="Of the problems.")] = 0,

@@ -89,7 +89,9 @@ class Examiner:
         """The problems of every length and slice."""
         for length, label, sampler in self.samplers(lengths, slices):
             rng = np.random.default_rng((self.seed, length, zlib.crc32(label.encode())))
-            yield length, label, self.batcher.task.sample(n, length, rng, sampler)
+            drawn = self.batcher.task.sample(n, length, rng, sampler)
+            wording = self.batcher.format.phrasings(self.batcher.task).get(label)
+            yield length, label, replace(drawn, wording=wording)
 
     def samplers(
         self, lengths: Sequence[int], slices: Sequence[str]
@@ -124,7 +126,7 @@ class Examiner:
         log: Log | None = None,
     ) -> list[Row]:
         exact = right = written = asked = 0
-        vocabulary = self.batcher.task.vocabulary
+        vocabulary = self.batcher.vocabulary
         for answer, target in self.answers(model, examples):
             whole, tokens, _ = grade(answer, target)
             digits = (target != IGNORED) & (target != vocabulary.pad) & (target != vocabulary.end)
@@ -132,7 +134,7 @@ class Examiner:
             right += int((tokens & digits).sum())
             written += int(digits.sum())
             if log is not None:
-                batch = _rows(examples, slice(asked, asked + len(whole)))
+                batch = examples.rows(slice(asked, asked + len(whole)))
                 log(length, label, batch, answer.cpu().numpy(), whole.cpu().numpy())
             asked += len(whole)
         n = len(examples)
@@ -151,7 +153,7 @@ class Examiner:
     def batches(self, examples: Examples, linear: bool = False) -> Iterable[Batch]:
         """Batches of as many rows as the memory allows, for attention over whole rows or over neighbours."""
         widest = [int(examples.lengths.sum(1).argmax()), int(examples.longest.argmax())]
-        one = self.batcher(_rows(examples, widest))
+        one = self.batcher(examples.rows(widest))
         tokens = one.sequence.tokens.shape[1]
         sources = 0 if one.source is None else one.source.tokens.shape[1]
         span = tokens + sources
@@ -163,7 +165,7 @@ class Examiner:
             )
         size = max(1, min(MEMORY // row, 1024))
         for start in range(0, len(examples), size):
-            yield self.batcher(_rows(examples, slice(start, start + size))).to(self.device)
+            yield self.batcher(examples.rows(slice(start, start + size))).to(self.device)
 
     def _affordable(self) -> int:
         return int((8 * MEMORY / (12 * self.heads)) ** 0.5)
@@ -181,13 +183,3 @@ def grade(answer: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     graded = target != IGNORED
     right = (answer == target) & graded
     return (right | ~graded).all(1), right, graded
-
-
-def _rows(examples: Examples, rows: slice | list[int]) -> Examples:
-    return replace(
-        examples,
-        operands=examples.operands[rows],
-        lengths=examples.lengths[rows],
-        answer=examples.answer[rows],
-        answer_length=examples.answer_length[rows],
-    )

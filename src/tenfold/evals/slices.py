@@ -2,7 +2,8 @@
 
 A slice names the samplers to draw from at a length, none where it does not apply:
 `cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
-Which problems are hard is for the task to say (`Task.hard`). `carries`, `pads` and `pairs` are asked only where named.
+Which problems are hard is for the task to say (`Task.hard`). `carries`, `levels`, `parts`, `pads`,
+`shifted`, `sentences` and `pairs` are asked only where named.
 """
 
 from __future__ import annotations
@@ -57,6 +58,36 @@ def nines(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     return task.hard(length).get("nines", {})
 
 
+def levels(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """By the levels of the parallel algorithm, those that are not rare: `levels-0` to `levels-4` of products of 5 digits."""
+    return task.by_levels(length)
+
+
+def parts(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """The uniform problems of each part, of a task that has several: `sum`, `product`."""
+    return task.hard(length).get("parts", {})
+
+
+def shifted(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """Problems of half as many digits, the rest zeros at the end of every operand: `12300+45600` at 5.
+
+    At twice the training length these are the longest problems of training, moved up.
+    """
+    return {"shifted": halves} if length > 2 else {}  # one digit alone may be 0, which stays 0
+
+
+def halves(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> samplers.Drawn:
+    """At least one operand has exactly `length` digits; the lower half of every one is zeros."""
+    digits, lengths = samplers.longest(rng, n, (length + 1) // 2, terms, base)
+    by = np.full(n, length // 2, dtype=np.int64)
+    return samplers.shifted(digits, lengths, by, length)
+
+
+def sentences(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """Every way that the format has to ask a problem, by itself: `sentence-1`, ..., and, not in training, `unseen-1`, ..."""
+    return dict.fromkeys(written.phrasings(task), samplers.longest)
+
+
 def pairs(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     """Each pair of lengths whose longer one is this, the other 1, 2, 4, ... digits or as long: `5x2`, `2x5`, `5x5`."""
     if task.drawn != 2 or task.terms != 2:
@@ -78,8 +109,8 @@ def pair(
 def _can(task: Task, digits: tuple[int, int]) -> bool:
     """Whether the task asks what is drawn: one that puts the larger number first has no `2x5`."""
     drawn = functools.partial(pair, digits=digits)
-    one = task.sample(1, max(digits), np.random.default_rng(0), drawn)
-    return one.lengths[0].tolist() == [*digits]
+    some = task.sample(32, max(digits), np.random.default_rng(0), drawn)
+    return bool((some.lengths == digits).all())
 
 
 def pair_of(label: str) -> tuple[int, int] | None:
@@ -94,5 +125,18 @@ def pair_of(label: str) -> tuple[int, int] | None:
 
 SLICES: dict[str, Slice] = {
     slice.__name__: slice
-    for slice in (uniform, full, pads, unequal, cascades, carries, nines, pairs)
+    for slice in (
+        uniform,
+        parts,
+        full,
+        pads,
+        unequal,
+        cascades,
+        carries,
+        levels,
+        nines,
+        shifted,
+        sentences,
+        pairs,
+    )
 }

@@ -71,7 +71,8 @@ def build(recipe: Recipe) -> Built:
         "encoder_pe": recipe.encoder_pe,
         "cross_pe": recipe.cross_pe,
     }
-    for name, value in {**wanted, "encoder_layers": size.encoder_layers}.items():
+    own = size.own()
+    for name, value in {**wanted, **own}.items():
         if value is not None and name not in inspect.signature(kind).parameters:
             raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
     encodings = {
@@ -81,14 +82,14 @@ def build(recipe: Recipe) -> Built:
         if name not in SLICES:
             raise unknown("slice", name, SLICES)
     options: dict[str, Any] = {
-        "vocabulary": len(task.vocabulary),
-        "end": task.vocabulary.end,
+        "vocabulary": len(batcher.vocabulary),
+        "end": batcher.vocabulary.end,
         "shape": shape,
         **encodings,
+        **own,
     }
-    if size.encoder_layers is not None:
-        options["encoder_layers"] = size.encoder_layers
-    make = MODELS.factory(Spec(name=size.kind), (*options, *wanted, "encoder_layers"))
+    parameters = inspect.signature(kind).parameters
+    make = MODELS.factory(Spec(name=size.kind), (*options, *parameters))
     _check_device(recipe.train.device)
     with torch.device("meta"):
         hollow = make(**options)

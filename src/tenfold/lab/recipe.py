@@ -16,6 +16,7 @@ import yaml
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.models.block import Norm
+from tenfold.models.looped import Feedback
 from tenfold.registry import Spec, first_problem
 from tenfold.training.options import Training
 
@@ -39,7 +40,7 @@ class Data(Strict):
 
 
 class ModelSize(Strict):
-    kind: str = "encoder"  # encoder, decoder or seq2seq
+    kind: str = "encoder"  # encoder, decoder, seq2seq or looped
     layers: pydantic.PositiveInt = 3
     width: pydantic.PositiveInt = 96
     heads: pydantic.PositiveInt = 4
@@ -47,6 +48,18 @@ class ModelSize(Strict):
     dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
     norm: Norm = "pre"
     encoder_layers: pydantic.NonNegativeInt | None = None  # of an encoder-decoder; 1 if not given
+    loops: pydantic.PositiveInt | None = (
+        None  # of a looped encoder: the most in training; 6 if not given
+    )
+    feedback: Feedback | None = None  # what a loop hands on; "guess" if not given
+    through: pydantic.PositiveInt | None = (
+        None  # how many loops gradients flow through; 1 if not given
+    )
+
+    def own(self) -> dict[str, Any]:
+        """The options that only some kinds of model have, as far as they are given."""
+        names = ("encoder_layers", "loops", "feedback", "through")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 class Evaluation(Strict):

@@ -280,25 +280,27 @@ class Run:
 
     def ask(self, question: str, *, which: Which = "best") -> Answer:
         """The model's answer to a question as a person writes it, such as "12+345"."""
-        examples = self.built.batcher.task.parse(question)
+        examples = self.built.batcher.parse(question)
         ((answer, _),) = self.built.examiner().answers(self.answerer(which), examples)
         return self._read(examples, answer[0].cpu().numpy())
 
     def look_up(self, question: str, *, which: Which = "best") -> Answer:
         """The same answer, by the machine that the model is."""
-        examples = self.built.batcher.task.parse(question)
+        examples = self.built.batcher.parse(question)
         return self._read(examples, self.machine(which=which).answer(examples))
 
     def _read(self, examples: Examples, tokens: Ints) -> Answer:
         batcher = self.built.batcher
-        text = batcher.format.read(tokens, batcher.task.vocabulary, examples)
-        return Answer(batcher.task.question(examples, 0), text, batcher.task.truth(examples, 0))
+        text = batcher.format.read(tokens, batcher.vocabulary, examples)
+        return Answer(batcher.question(examples, 0), text, batcher.task.truth(examples, 0))
 
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
         """Worked examples: random problems of a length with the model's answers."""
-        task = self.built.batcher.task
-        drawn = task.sample(count, length, np.random.default_rng((self.recipe.seed, length, 10)))
-        return [self.ask(task.question(drawn, row), which=which) for row in range(count)]
+        batcher = self.built.batcher
+        drawn = batcher.task.sample(
+            count, length, np.random.default_rng((self.recipe.seed, length, 10))
+        )
+        return [self.ask(batcher.question(drawn, row), which=which) for row in range(count)]
 
 
 def read_certificate(path: Path) -> dict[str, Any]:

@@ -98,14 +98,14 @@ def describe(log: Hear, batcher: Batcher, run: str, seed: int, checkpoints: Sequ
     """What an examiner may call with its batches: it tells `log` of every sample, once a checkpoint."""
 
     def hear(length: int, label: str, asked: Examples, answer: Ints, right: np.ndarray) -> None:
-        task, written, vocabulary = batcher.task, batcher.format, batcher.task.vocabulary
+        task, written, vocabulary = batcher.task, batcher.format, batcher.vocabulary
         carries = task.cascade(asked)
         cascades = [None] * len(asked) if carries is None else carries.tolist()
         samples = [
             {
                 "length": length,
                 "slice": label,
-                "prompt": task.question(asked, row),
+                "prompt": batcher.question(asked, row),
                 "truth": task.truth(asked, row),
                 "answer": written.read(answer[row], vocabulary, asked, row),
                 "right": verdict,

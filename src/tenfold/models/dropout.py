@@ -10,13 +10,18 @@ import torch
 from torch import Tensor, nn
 
 
-class Dropout(nn.Module):
+class Drawing(nn.Module):
+    """What draws in training: from the trainer's generator, when it was handed one."""
+
+    generator: torch.Generator | None = None
+
+
+class Dropout(Drawing):
     """Zero each element with probability p (to 1 in 65,536) and scale the rest by 1 / (1 - p)."""
 
     def __init__(self, p: float = 0.0) -> None:
         super().__init__()
         self.p = p
-        self.generator: torch.Generator | None = None
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.p == 0:
@@ -31,7 +36,7 @@ class Dropout(nn.Module):
 
 
 def hand_generator(model: nn.Module, generator: torch.Generator | None) -> None:
-    """Let every dropout of `model` draw from `generator`."""
+    """Let everything in `model` that draws draw from `generator`."""
     for module in model.modules():
-        if isinstance(module, Dropout):
+        if isinstance(module, Drawing):
             module.generator = generator

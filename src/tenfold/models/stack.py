@@ -107,8 +107,9 @@ class Stack(nn.Module):
         read: int | None = None,
         memory: Memory | None = None,
         caches: Caches | None = None,
+        extra: Tensor | None = None,
     ) -> Tensor:
-        """(B, read, D). With caches, `tokens` are those that follow what the caches hold."""
+        """(B, read, D). What is `extra` (B, T, D) is added to the input. With caches, `tokens` are those that follow what the caches hold."""
         count = tokens.tokens.shape[1]
         whole, valid, held = tokens.places, tokens.valid, count
         if caches is not None:
@@ -118,7 +119,7 @@ class Stack(nn.Module):
             self.check(tokens.places, whole.slice(0, held), source_at)
             whole = aligned(whole, valid, self.encodings[0].differences)
         x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
-        x = self.dropout(x)
+        x = self.dropout(x if extra is None else x + extra)
         k_at, k_valid = whole.slice(0, held), None if valid is None else valid[:, :held]
         allowed = visibility(count, held, k_valid, self.causal, x.device)
         last = len(self.blocks) - 1

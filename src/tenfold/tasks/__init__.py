@@ -2,10 +2,17 @@
 
 from tenfold.registry import Registry
 from tenfold.tasks.base import Examples, Role, Task, Vocabulary
-from tenfold.tasks.formats import FORMATS, Format, Line, Written
+from tenfold.tasks.formats import Format, InPlace, Interleaved, Line, Reversed, Written
 from tenfold.tasks.samplers import SAMPLERS
+from tenfold.tasks.sentences import Sentences, SentencesInPlace
+from tenfold.tasks.text import InText
 
 TASKS: Registry[Task] = Registry("task", "tenfold.tasks", package="tenfold.tasks", base=Task)
+FORMATS: Registry[Format] = Registry(
+    "format",
+    "tenfold.formats",
+    of=(InPlace, Reversed, Interleaved, InText, Sentences, SentencesInPlace),
+)
 
 __all__ = [
     "FORMATS",

@@ -11,7 +11,8 @@ import numpy as np
 from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base, significant
 from tenfold.tasks.cascades import longest_cascade
-from tenfold.tasks.samplers import cascades, lone_carries, nines, numbers
+from tenfold.tasks.levels import add
+from tenfold.tasks.samplers import cascades, level_by_level, lone_carries, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
 
@@ -60,7 +61,13 @@ class Addition(Task):
         return self.solve(*self.operands_of(text, f"a sum of {self.terms} numbers", example))
 
     def cascade(self, examples: Examples) -> Ints | None:
-        return longest_cascade(examples.operands, self.base) if self.terms == 2 else None
+        """Of more than two numbers the levels of the parallel algorithm, which for two are the longest cascade."""
+        if self.terms == 2:
+            return longest_cascade(examples.operands, self.base)
+        return add(examples.operands, self.base).levels
+
+    def by_levels(self, length: int) -> dict[str, Sampler]:
+        return level_by_level(length, self.terms, self.base)
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         found: dict[str, dict[str, Sampler]] = {"nines": {"nines": nines}}

@@ -8,12 +8,13 @@ Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
 
 from __future__ import annotations
 
+import copy
 import enum
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,19 @@ Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), s
 
 DIGITS = "0123456789abcdef"
 
+# Words before, between and after the numbers: (("what", "is"), ("plus",), ("?",)).
+Wording = tuple[tuple[str, ...], ...]
+
 # What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose
 # length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again.
 Beyond = Literal["nothing", "zeros", "last"]
 
 
 class Role(enum.IntEnum):
-    """What a token does in the text. Operand m (from 0) has role `OPERAND + m`."""
+    """What a token does in the text. Operand m (from 0) has role `OPERAND + m`.
+
+    Where only some problems have a hub (sums and products in one model), it has a role of its own, after all operands.
+    """
 
     TEXT = 0
     OPERATOR = 1
@@ -49,24 +56,60 @@ class Examples:
     """N problems and their answers.
 
     12+345: operands [[[2, 1, 0], [5, 4, 3]]], lengths [[2, 3]], answer [[7, 5, 3, 0]], answer_length [3].
+
+    Problems of one task may have fewer operands than others: the first ones are missing, of length 0. `hub`, `beyond`
+    and `operator` are one for all problems, or an array with one for each.
     """
 
     operands: Digits  # (N, M, W), zero beyond each operand's length
-    lengths: Ints  # (N, M)
+    lengths: Ints  # (N, M), 0 where there is no operand
     answer: Digits  # (N, A) token numbers, zero beyond the answer's length
     answer_length: Ints  # (N,)
-    hub: int | None = None  # the operand that every column needs, such as a multiplier
-    beyond: Beyond = "nothing"
+    hub: int | Ints | None = (
+        None  # the operand that every column needs, such as a multiplier; -1: none
+    )
+    beyond: Beyond | NDArray[np.str_] = "nothing"
+    operator: int | Ints = 0  # which of the task's operators
+    wording: Wording | None = None  # the words around the numbers of all, where a person said them
 
     def __len__(self) -> int:
         return len(self.operands)
 
+    def rows(self, which: slice | list[int] | Ints) -> Examples:
+        """Some of the problems."""
+        held = {field.name: getattr(self, field.name) for field in fields(self)}
+        taken: Any = {k: v[which] for k, v in held.items() if isinstance(v, np.ndarray)}
+        return replace(self, **taken)
+
+    @property
+    def hubs(self) -> Ints:
+        """The operand that is a hub, -1 for none: (N, 1), or (1, 1) where all problems are alike."""
+        return np.reshape(-1 if self.hub is None else self.hub, (-1, 1))
+
+    @property
+    def short(self) -> int | None:
+        """The operand that is a hub in every problem of the task, so that a few places hold it."""
+        return self.hub if isinstance(self.hub, int) else None
+
+    def role(self, operand: int) -> Ints:
+        """Of an operand's tokens: (N, 1), or (1, 1) where all problems are alike."""
+        own = Role.OPERAND + (operand if self.short is not None else self.operands.shape[1])
+        return np.where(self.hubs == operand, own, Role.OPERAND + operand)
+
+    @property
+    def operators(self) -> Ints:
+        """Which of the task's operators each problem has: (N, 1), or (1, 1) where all are alike."""
+        return np.reshape(self.operator, (-1, 1))
+
+    def beyond_of(self, row: int) -> str:
+        """What an answer has above its highest digit."""
+        return str(self.beyond if isinstance(self.beyond, str) else self.beyond[row])
+
     @property
     def longest(self) -> Ints:
         """The length of each example's longest operand, the hub left out (N,)."""
-        if self.hub is None:
-            return self.lengths.max(-1)
-        return np.delete(self.lengths, self.hub, -1).max(-1)
+        by_column = np.arange(self.lengths.shape[1]) != self.hubs
+        return np.where(by_column, self.lengths, 0).max(-1)
 
     @property
     def room(self) -> int:
@@ -83,22 +126,38 @@ class Vocabulary:
     >>> v.text([v.pad, 7, 5, 3, v.end])
     '_753;'
 
-    `extra` symbols, which only answers have, come last: `Vocabulary(10, "?", extra="<>")`.
+    Every character of `operator` is one of its own. `extra` symbols, which only answers have, come last:
+    `Vocabulary(10, "?", extra="<>")`. Words, which a format may have, come after these and are tokens too:
+
+    >>> v.with_words(["what", "is"]).ids(["is", "7"]).tolist()
+    [16, 7]
     """
 
     def __init__(self, base: int, operator: str, extra: str = "") -> None:
+        self.base = base
+        self.words: tuple[str, ...] = ()
         self.symbols = DIGITS[:base] + "_;^=" + operator + extra
         self.pad, self.end, self.start, self.equals = range(base, base + 4)
-        self.operator = base + 4
+        self.operator = base + 4  # the first one
 
     def __len__(self) -> int:
-        return len(self.symbols)
+        return len(self.symbols) + len(self.words)
 
-    def ids(self, text: str) -> Ints:
-        return np.array([self.symbols.index(character) for character in text], dtype=np.int64)
+    def with_words(self, words: Sequence[str]) -> Vocabulary:
+        """The same with words after all symbols."""
+        more = copy.copy(self)
+        more.words = tuple(words)
+        return more
+
+    def ids(self, text: str | Sequence[str]) -> Ints:
+        """Of every character; of a sequence of words and characters, of each of these."""
+        tokens = [*self.symbols, *self.words]
+        return np.array([tokens.index(token) for token in text], dtype=np.int64)
 
     def text(self, ids: object) -> str:
-        return "".join(self.symbols[int(i)] for i in np.asarray(ids))
+        """Characters side by side, words set off by spaces."""
+        tokens = [*self.symbols, *(f" {word} " for word in self.words)]
+        return " ".join("".join(tokens[int(i)] for i in np.asarray(ids)).split())
 
 
 class Task(ABC):
@@ -108,8 +167,8 @@ class Task(ABC):
     extra: ClassVar[str] = ""  # symbols of answers that are not digits
     hub: ClassVar[int | None] = None  # the operand that every column needs, such as a multiplier
     base: int
-    operator: str
-    terms: int  # operands
+    operator: str  # a character; one for each operation of a task that has several
+    terms: int  # operands, at the most
     usual_sampler: Sampler
 
     @property
@@ -137,14 +196,23 @@ class Task(ABC):
         """`n` examples with operands of up to `length` digits; same generator state, same examples."""
         check_length(length)
         draw = sampler or self.usual_sampler
-        return self.solve(*self.fit(rng, *draw(rng, n, length, self.drawn, self.base)))
+        operands, lengths = self.fit(rng, *draw(rng, n, length, self.drawn, self.base))
+        if operands.shape[1] != self.terms:
+            raise TenfoldError(
+                f'the sampler drew {operands.shape[1]} numbers; a problem of the task "{self.name}" has {self.terms}'
+            )
+        return self.solve(operands, lengths)
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         """What was drawn, made a problem of this task: the larger number first, a multiplier before it."""
         return operands, lengths
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
-        """The hard problems of this length: for the slices `cascades`, `carries` and `nines`, samplers by label."""
+        """The hard problems of this length: samplers by label, for the slices `cascades`, `carries` and `nines`."""
+        return {}
+
+    def by_levels(self, length: int) -> dict[str, Sampler]:
+        """Samplers of problems of this length by the levels of the parallel algorithm: `levels-0`, `levels-1`, ..."""
         return {}
 
     def cascade(self, examples: Examples) -> Ints | None:
@@ -162,7 +230,8 @@ class Task(ABC):
     def question(self, examples: Examples, row: int) -> str:
         """The problem as a person writes it: `12+345`."""
         pairs = zip(examples.operands[row], examples.lengths[row], strict=True)
-        return self.operator.join(self.number(digits, length) for digits, length in pairs)
+        sign = self.operator[int(examples.operators[row % len(examples.operators), 0])]
+        return sign.join(self.number(digits, length) for digits, length in pairs if length)
 
     def truth(self, examples: Examples, row: int) -> str:
         return self.number(examples.answer[row], examples.answer_length[row])

@@ -9,6 +9,7 @@ Shapes: N examples, Q tokens of a question, A tokens of an answer.
 
 from __future__ import annotations
 
+import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -17,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
-from tenfold.registry import Registry
-from tenfold.tasks.base import Examples, Ints, Role, Vocabulary
+from tenfold.tasks.base import Examples, Ints, Role, Task, Vocabulary, Wording
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Written:
-    """A question, and the answer with the column at which each of its tokens is predicted."""
+    """A question, and the answer with the column at which each of its tokens is predicted.
+
+    An answer that is read in place may have gaps, where other tokens stand: -1.
+    """
 
     question: Line
     asked: Ints  # (N,): how many tokens of each question are not padding
@@ -63,14 +66,32 @@ class Format(ABC):
         format pads to a width, leading zeros are padding; but where the question tells how long its answer
         is (1000-999 = 0001), only what is `beyond` that, so the question is `asked`.
         """
-        text = vocabulary.text(tokens).split(vocabulary.symbols[vocabulary.end])[0][::-1]
+        ended = np.append(np.flatnonzero(tokens == vocabulary.end), len(tokens))[0]
+        text = vocabulary.text(tokens[:ended][::-1])
         if self.longest() is None:
             return text
-        if asked is None or asked.beyond == "nothing":
+        beyond = "nothing" if asked is None else asked.beyond_of(row)
+        if asked is None or beyond == "nothing":
             return text.lstrip("0") or text[-1:]
         above = max(len(text) - int(asked.answer_length[row]), 0)
-        padding = text[above : above + 1] if asked.beyond == "last" else "0"
+        padding = text[above : above + 1] if beyond == "last" else "0"
         return text[:above].lstrip(padding or "0") + text[above:]
+
+    def vocabulary(self, task: Task) -> Vocabulary:
+        """A task's vocabulary, with the words that this format writes besides."""
+        return task.vocabulary
+
+    def parse(self, task: Task, text: str) -> Examples:
+        """The example that a person wrote, in this format's words where it has any."""
+        return task.parse(text)
+
+    def question(self, task: Task, examples: Examples, row: int) -> str:
+        """The problem as a person writes it; `parse` reads it again."""
+        return task.question(examples, row)
+
+    def phrasings(self, task: Task) -> dict[str, Wording]:
+        """The ways to ask a problem, by label, where there are several."""
+        return {}
 
     def longest(self) -> int | None:
         """The longest operand that fits, if there is a limit."""
@@ -94,17 +115,25 @@ class InPlace(Format):
 
     frame 5: `___12+__345` is answered `___357` at the operator and the second operand.
     `frame: fit` takes the longest operand of each batch, so that nothing is computed for padding alone.
+    With `vary`, half of the batches have a frame that fits so, the others any from there to `frame`: then no model can
+    count on padding between the operands. A batch has its frame from its own digits, the same one every time.
     A multiplier has its own few places: `_6*__345` (at most 2 digits) is answered `___2070` from its last
     place on. Where the question is too short for its answer, operators stand before it: `S999` -> `1000`.
+    Sums and products in one model: every number has a whole frame, `____6*__345`. A problem with fewer numbers than others
+    has pads in front, for the missing ones and their operators: `______12+_345` beside `___1+__12+_345`.
     """
 
     name = "in-place"
     layouts = frozenset({"in_place"})
 
-    def __init__(self, frame: int | Literal["fit"] = 20) -> None:
+    def __init__(self, frame: int | Literal["fit"] = 20, vary: bool = False) -> None:
         if frame != "fit" and frame < 1:
             raise TenfoldError(f'a frame of {frame}; at least 1, or "fit"')
-        self.frame = frame
+        if frame == "fit" and vary:
+            raise TenfoldError(
+                "a frame that fits does not vary further; name the longest with frame"
+            )
+        self.frame, self.vary = frame, vary
 
     def longest(self) -> int | None:
         return None if self.frame == "fit" else self.frame
@@ -112,12 +141,13 @@ class InPlace(Format):
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
         n, terms, width = examples.operands.shape
-        frame = int(examples.longest.max()) if self.frame == "fit" else self.frame
-        fields = [examples.room if m == examples.hub else frame for m in range(terms)]
+        frame = self._frame(examples)
+        fields = [examples.room if m == examples.short else frame for m in range(terms)]
         answer = self._answer(examples, vocabulary, frame)
         size = max(sum(fields) + terms - 1, answer.column.shape[1])
-        tokens = np.full((n, size), vocabulary.operator, dtype=np.int64)  # between fields
-        role = np.full((1, size), Role.OPERATOR, dtype=np.int64)
+        operator = vocabulary.operator + examples.operators  # (N|1, 1)
+        tokens = np.broadcast_to(operator, (n, size)).astype(np.int64)  # between fields
+        role = np.full((len(examples.hubs), size), Role.OPERATOR, dtype=np.int64)
         significance = np.full((n, size), -1, dtype=np.int64)
         column = significance.copy()
         end = size
@@ -127,15 +157,26 @@ class InPlace(Format):
             inside = place < examples.lengths[:, m, None]  # (N, field)
             digits = examples.operands[:, m, place.clip(max=width - 1)]
             tokens[:, field] = np.where(inside, digits, vocabulary.pad)
-            role[:, field] = Role.OPERAND + m
+            role[:, field] = examples.role(m)
             significance[:, field] = np.where(inside, place, -1)
-            if m != examples.hub:  # a hub belongs to every column
-                column[:, field] = significance[:, field]
+            hub = examples.hubs == m  # it belongs to every column
+            column[:, field] = np.where(hub, -1, significance[:, field])
             end = field.start - 1
+            if m:
+                tokens[examples.lengths[:, m - 1] == 0, end] = vocabulary.pad
         column[:, size - answer.column.shape[1] :] = answer.column
         question = Line(tokens, role, significance, column)
         whole = np.full(n, answer.tokens.shape[1], dtype=np.int64)
         return Written(question, np.full(n, size, dtype=np.int64), answer, whole, whole)
+
+    def _frame(self, examples: Examples) -> int:
+        fits = int(examples.longest.max())
+        if self.frame == "fit":
+            return fits
+        if not self.vary:
+            return self.frame
+        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(examples.operands).tobytes()))
+        return fits if rng.random() < 0.5 else int(rng.integers(fits, self.frame + 1))
 
     def _answer(self, examples: Examples, vocabulary: Vocabulary, frame: int) -> Line:
         width = frame + examples.room
@@ -182,9 +223,9 @@ class Reversed(Format):
         terms = examples.operands.shape[1]
         lengths = examples.lengths
         if self.width is not None:
-            widths = [examples.room if m == examples.hub else self.width for m in range(terms)]
-            lengths = np.broadcast_to(np.array(widths, dtype=np.int64), lengths.shape)
-        asked = lengths.sum(1) + terms - 1
+            widths = [examples.room if m == examples.short else self.width for m in range(terms)]
+            lengths = np.where(lengths > 0, np.array(widths, dtype=np.int64), 0)
+        asked = lengths.sum(1) + (lengths > 0).sum(1) - 1
         question = _blank(len(examples), int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         for m in reversed(range(terms)):
@@ -195,12 +236,14 @@ class Reversed(Format):
                 examples.operands[:, m], place.clip(0, examples.operands.shape[2] - 1), 1
             )
             digit = np.where(place < examples.lengths[:, m, None], digit, 0)
-            column = -1 if m == examples.hub else place  # a hub belongs to every column
-            _fill(question, inside, digit, Role.OPERAND + m, place, column)
+            column = np.where(examples.hubs == m, -1, place)  # a hub belongs to every column
+            _fill(question, inside, digit, examples.role(m), place, column)
             if m:
-                _fill(question, from_right == length, vocabulary.operator, Role.OPERATOR, -1, -1)
+                between = (from_right == length) & (lengths[:, m - 1, None] > 0)
+                operator = vocabulary.operator + examples.operators
+                _fill(question, between, operator, Role.OPERATOR, -1, -1)
             from_right = from_right - length - 1
-        return Written(question, asked, *_reversed_answer(examples, vocabulary, self.width))
+        return Written(question, asked, *reversed_answer(examples, vocabulary, self.width))
 
 
 class Interleaved(Format):
@@ -226,7 +269,7 @@ class Interleaved(Format):
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
         n, terms, width = examples.operands.shape
-        if examples.hub is not None and examples.room > 1:
+        if (examples.hubs >= 0).any() and examples.room > 1:
             raise TenfoldError(
                 f'a multiplier of up to {examples.room} digits does not fit the format "{self.name}", '
                 "which repeats it in every column; one digit fits"
@@ -238,14 +281,15 @@ class Interleaved(Format):
         place = from_right // terms
         for m in range(terms):
             inside = (place < columns[:, None]) & (from_right % terms == terms - 1 - m)
-            own = np.zeros_like(place) if m == examples.hub else place  # its significance
-            digit = examples.operands[:, m][:, own[0].clip(max=width - 1)]
+            own = np.where(examples.hubs == m, 0, place)  # its significance, (N|1, Q)
+            digit = np.take_along_axis(examples.operands[:, m], own.clip(max=width - 1), 1)
             digit = np.where(own < width, digit, 0)
-            _fill(question, inside, digit, Role.OPERAND + m, own, place)
+            _fill(question, inside, digit, examples.role(m), own, place)
         if terms > 1:
             first = from_right == columns[:, None] * terms
-            _fill(question, first, vocabulary.operator, Role.OPERATOR, -1, -1)
-        return Written(question, asked, *_reversed_answer(examples, vocabulary, self.width))
+            operator = vocabulary.operator + examples.operators
+            _fill(question, first, operator, Role.OPERATOR, -1, -1)
+        return Written(question, asked, *reversed_answer(examples, vocabulary, self.width))
 
 
 def _blank(n: int, size: int, vocabulary: Vocabulary) -> Line:
@@ -257,7 +301,7 @@ def _fill(
     line: Line,
     where: np.ndarray,
     tokens: NDArray[Any] | int,
-    role: int,
+    role: Ints | int,
     significance: Ints | int,
     column: Ints | int,
 ) -> None:
@@ -267,7 +311,7 @@ def _fill(
     np.copyto(line.column, column, where=where)
 
 
-def _reversed_answer(
+def reversed_answer(
     examples: Examples, vocabulary: Vocabulary, width: int | None
 ) -> tuple[Line, Ints, Ints]:
     """The answer from its units on, then the end; its places do not tell where it ends."""
@@ -279,15 +323,10 @@ def _reversed_answer(
     kept = min(place.shape[1], examples.answer.shape[1])
     tokens = np.zeros((len(examples), place.shape[1]), dtype=np.int64)
     tokens[:, :kept] = examples.answer[:, :kept]
-    if examples.beyond == "last":
-        last = np.take_along_axis(examples.answer, examples.answer_length[:, None] - 1, 1)
-        np.copyto(tokens, last, where=place >= examples.answer_length[:, None])
+    goes_on = np.reshape(examples.beyond, (-1, 1)) == "last"
+    last = np.take_along_axis(examples.answer, examples.answer_length[:, None] - 1, 1)
+    np.copyto(tokens, last, where=goes_on & (place >= examples.answer_length[:, None]))
     tokens[place == digits[:, None]] = vocabulary.end
     tokens[place > digits[:, None]] = vocabulary.pad
     role = np.full_like(place, Role.ANSWER)
     return Line(tokens, role, place, place), digits + 1, budget + 1
-
-
-FORMATS: Registry[Format] = Registry(
-    "format", "tenfold.formats", of=(InPlace, Reversed, Interleaved)
-)

@@ -10,24 +10,28 @@ Units first:
 The number of levels is the paper's complexity. For two addends it is the length of the longest cascade
 (`tenfold.tasks.cascades`); for one-digit multipliers one more than that of the columns after the first level. What
 is printed in the paper does something else: `printed_addition` and `printed_multiplication` run it to the letter.
-Distributions: `tenfold.theory.complexity`.
+Distributions: `tenfold.theory.complexity`. Drawing by levels: the sampler `levels`.
 
 Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks.base import Digits, Ints
-from tenfold.tasks.samplers import lengths as any_length
-from tenfold.tasks.samplers import numbers
+from tenfold.tasks.base import Digits, Ints, significant
 
 TRIES = 10_000_000  # problems in a row of which none is wanted
+CELLS = 1 << 22  # digits that are drawn at once
+
+Draw = Callable[[int], tuple[Digits, Ints]]  # so many problems: operands (N, M, W), lengths (N, M)
+Measure = Callable[[Digits], Ints]  # the levels of operands (N, M, W): (N,)
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,17 @@ def multiply(multiplier: Digits, number: Digits, base: int = 10) -> Rippled:
     return ripple(columns, base)
 
 
-def ripple(columns: Ints, base: int = 10) -> Rippled:
+def ripple(columns: NDArray[Any], base: int = 10) -> Rippled:
     """Columns (N, A) to digits: levels until each column is one digit."""
-    levels = np.zeros(len(columns), dtype=np.int64)
-    while (open_ := (columns >= base).any(1)).any():
-        columns, levels = level(columns, base), levels + open_
+    levels, columns = np.zeros(len(columns), dtype=np.int64), columns.astype(np.int32)
+    left = np.arange(len(columns))  # rows that are not there yet
+    while len(left := left[(columns[left] >= base).any(1)]):
+        columns[left] = level(columns[left], base)
+        levels[left] += 1
     return Rippled(columns.astype(np.uint8), levels)
 
 
-def level(columns: Ints, base: int = 10) -> Ints:
+def level(columns: NDArray[Any], base: int = 10) -> NDArray[Any]:
     """One level, all columns at once: each keeps its units; its tens go to the next column, its hundreds past it.
 
     >>> level(np.array([[882, 784, 686, 0, 0]])).tolist()
@@ -83,48 +89,56 @@ def level(columns: Ints, base: int = 10) -> Ints:
     while columns.any():
         if columns[:, max(width - place, 0) :].any():
             raise TenfoldError(f"what the columns hold does not fit {width} digits of base {base}")
-        after[:, place:] += columns[:, : width - place] % base
-        columns, place = columns // base, place + 1
+        tens = columns // base
+        after[:, place:] += (columns - tens * base)[:, : width - place]
+        columns, place = tens, place + 1
     return after
 
 
-def draw_levels(
-    rng: np.random.Generator,
-    n: int,
-    length: int,
-    base: int = 10,
-    *,
-    multiplier: int = 1,
-    most: int = 4,
-) -> tuple[Digits, Ints]:
-    """Products whose number of levels is uniform over 0..most: operands (N, 2, W) and lengths for `Multiplication.solve`.
+def counted(operands: Digits, base: int, *, product: bool) -> Ints:
+    """The levels of sums (N, M, W), or of products whose first operand is the multiplier: (N,)."""
+    if not product:
+        return add(operands, base).levels
+    few = max(1, int(significant(operands[:, 0]).max(initial=1)))
+    return multiply(operands[:, 0, :few], operands[:, 1], base).levels
 
-    By rejection: problems are drawn as the task draws them (the multiplier's length uniform over 1..multiplier, the
-    other number uniform up to `length` digits) until there are enough of each level. So among the problems of one
-    level they are distributed as in the task itself.
-    """
-    width = max(length, multiplier)
-    operands, lengths = np.zeros((n, 2, width), np.uint8), np.zeros((n, 2), np.int64)
-    wanted = rng.integers(0, most + 1, n)
-    left, tried, block = np.arange(n), 0, 1024  # rows without a problem yet
-    while len(left):
+
+def of_levels(wanted: Ints, draw: Draw, measure: Measure) -> tuple[Digits, Ints]:
+    """Problems with these levels, by rejection: among those of one level they are distributed as `draw` draws them."""
+    n, left, tried, block = len(wanted), np.arange(len(wanted)), 0, 1024
+    first, its_lengths = draw(1)
+    operands, lengths = np.repeat(first, n, 0), np.repeat(its_lengths, n, 0)
+    while len(left):  # rows without a problem yet
         if tried > TRIES:
             raise TenfoldError(
-                f"none of {tried:,} products of {multiplier} and {length} digits has "
-                f"{wanted[left[0]]} levels; lower `most`, now {most}"
+                f"none of {tried:,} problems of up to {operands.shape[2]} digits has {wanted[left[0]]} levels"
             )
-        few, few_length = any_length(rng, block, multiplier, 1, base)
-        many, many_length = numbers(rng, block, length, 1, base)
-        found = multiply(few[:, 0], many[:, 0], base).levels
+        drawn, their_lengths = draw(block)
+        found, later = measure(drawn), []
         for each in np.unique(wanted[left]):
             rows, fit = left[wanted[left] == each], np.flatnonzero(found == each)
-            rows, fit = rows[: len(fit)], fit[: len(rows)]
-            operands[rows, 0, :multiplier], operands[rows, 1, :length] = few[fit, 0], many[fit, 0]
-            lengths[rows] = np.concatenate([few_length, many_length], 1)[fit]
-            tried = 0 if len(rows) else tried
-        left = left[lengths[left, 0] == 0]
-        tried, block = tried + block, min(2 * block, 1 << 16)
+            now = min(len(rows), len(fit))
+            operands[rows[:now]], lengths[rows[:now]] = drawn[fit[:now]], their_lengths[fit[:now]]
+            later.append(rows[now:])
+            tried = 0 if now else tried
+        left, tried = np.concatenate(later), tried + block
+        block = max(block, min(2 * block, CELLS // operands.shape[2]))
     return operands, lengths
+
+
+def common(draw: Draw, measure: Measure) -> list[int]:
+    """The levels that at least one in a thousand problems has, a few thousand being drawn; 4 for products of 5 digits.
+
+    >>> rng = np.random.default_rng(0)
+    >>> common(
+    ...     lambda n: (rng.integers(0, 10, (n, 2, 3), np.uint8), np.full((n, 2), 3)),
+    ...     lambda drawn: counted(drawn, 10, product=False),
+    ... )
+    [0, 1, 2, 3]
+    """
+    width = draw(1)[0].shape[2]
+    n = max(1024, min(1 << 15, CELLS // width))
+    return np.flatnonzero(np.bincount(measure(draw(n)[0])) * 1000 >= n).tolist()
 
 
 def printed_addition(

@@ -20,8 +20,7 @@ from tenfold.tasks.base import (
     shortened,
     significant,
 )
-from tenfold.tasks.samplers import lengths as any_length
-from tenfold.tasks.samplers import nines, numbers
+from tenfold.tasks.samplers import level_by_level, multiplied, multipliers, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
 STATES = 2**20  # of a machine that is still written as a table
@@ -80,17 +79,11 @@ class Multiplication(Task):
         return Examples(operands, lengths, answer, significant(answer), hub=self.hub)
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
-        """A multiplier before what was drawn."""
-        n, _, width = operands.shape
-        drawn, its_length = any_length(rng, n, self.multiplier, 1, self.base)
-        if self.most is not None:
-            value = rng.integers(0, self.most + 1, (n, 1, 1))
-            powers = self.base ** np.arange(self.multiplier)
-            drawn = (value // powers % self.base).astype(np.uint8)
-            its_length = significant(drawn)
-        both = np.zeros((n, 2, max(width, self.multiplier)), dtype=np.uint8)
-        both[:, :1, : self.multiplier], both[:, 1:, :width] = drawn, operands
-        return both, np.concatenate([its_length, lengths], 1)
+        """A multiplier before what was drawn, unless the sampler drew that too."""
+        if operands.shape[1] == self.terms:
+            return operands, lengths
+        drawn = multipliers(rng, len(operands), self.multiplier, self.base, self.most)
+        return multiplied(drawn, (operands, lengths))
 
     def transducer(self) -> Transducer | None:
         """The state is the multiplier and the carry; 0 has a second state, after the one digit of its product.
@@ -118,3 +111,6 @@ class Multiplication(Task):
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """A number that ends in any number of nines: the largest carries."""
         return {"nines": {"nines": nines}}
+
+    def by_levels(self, length: int) -> dict[str, Sampler]:
+        return level_by_level(length, self.drawn, self.base, self.multiplier, self.most)

@@ -9,7 +9,7 @@ Every sampler is vectorised over examples, and draws numbers without leading zer
 from __future__ import annotations
 
 import functools
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pydantic
@@ -18,6 +18,7 @@ from tenfold.errors import TenfoldError
 from tenfold.registry import Registry, Spec
 from tenfold.tasks.base import Digits, Ints, Sampler, significant
 from tenfold.tasks.cascades import draw_carries, draw_cascade
+from tenfold.tasks.levels import Draw, Measure, common, counted, of_levels
 
 Drawn = tuple[Digits, Ints]
 
@@ -107,14 +108,29 @@ def carries(
     return digits, np.full((n, 2), length, dtype=np.int64)
 
 
-def complexity(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """Longest cascade uniform over 0..length, then uniform over the sums with it, of up to `length` digits each."""
+def complexity(
+    rng: np.random.Generator,
+    n: int,
+    length: int,
+    terms: int,
+    base: int,
+    *,
+    shorter: bool = False,
+    most: pydantic.NonNegativeInt | None = None,
+) -> Drawn:
+    """Longest cascade uniform over 0..length, then uniform over the sums with it, of up to `length` digits each.
+
+    With `shorter`, sums of up to as many digits as are drawn, uniformly, from the cascade's length to `length`: uniform
+    numbers nearly all have `length` digits, so that where they end would hardly ever change. With `most`, no cascade is
+    longer than that.
+    """
     _check_two(terms)
-    wanted = rng.integers(0, length + 1, n)
+    wanted = rng.integers(0, min(length, length if most is None else most) + 1, n)
+    columns = rng.integers(np.maximum(wanted, 1), length + 1) if shorter else np.full(n, length)
     digits = np.zeros((n, 2, length), dtype=np.uint8)
-    for each in np.unique(wanted):
-        rows = np.flatnonzero(wanted == each)
-        digits[rows] = draw_cascade(rng, len(rows), length, base, int(each), leading=False)
+    for each, held in np.unique(np.stack([wanted, columns], 1), axis=0).tolist():
+        rows = np.flatnonzero((wanted == each) & (columns == held))
+        digits[rows, :, :held] = draw_cascade(rng, len(rows), held, base, each, leading=False)
     return digits, significant(digits)
 
 
@@ -126,12 +142,128 @@ def mixed(
     base: int,
     *,
     share: Annotated[float, pydantic.Field(ge=0, le=1)] = 0.5,
+    easy: Spec = Spec(name="numbers"),  # noqa: B008 (frozen)
+    hard: Spec = Spec(name="complexity"),  # noqa: B008
 ) -> Drawn:
-    """Each example by `complexity` with this probability, else uniform numbers."""
-    hard = rng.random(n) < share
-    digits, drawn = numbers(rng, n, length, terms, base)
-    digits[hard], drawn[hard] = complexity(rng, int(hard.sum()), length, terms, base)
+    """Each example by the sampler `hard` with this probability, else by `easy`: cascades among uniform numbers."""
+    chosen = rng.random(n) < share
+    digits, drawn = SAMPLERS.bind(easy)(rng, n, length, terms, base)
+    others, their_lengths = SAMPLERS.bind(hard)(rng, int(chosen.sum()), length, terms, base)
+    _check_drawn(others, terms, hard)
+    wide = np.zeros((n, terms, max(digits.shape[-1], others.shape[-1])), dtype=np.uint8)
+    wide[..., : digits.shape[-1]] = digits
+    wide[chosen] = 0
+    wide[chosen, :, : others.shape[-1]] = others
+    drawn[chosen] = their_lengths
+    return wide, drawn
+
+
+def levels(
+    rng: np.random.Generator,
+    n: int,
+    length: int,
+    terms: int,
+    base: int,
+    *,
+    multiplier: Annotated[int, pydantic.Field(ge=1, le=3)] = 1,
+    largest: pydantic.PositiveInt | None = None,
+    least: pydantic.NonNegativeInt = 0,
+    most: pydantic.NonNegativeInt | None = None,
+    share: Annotated[float, pydantic.Field(ge=0, le=1)] = 1.0,
+    inner: Spec = Spec(name="numbers"),  # noqa: B008 (frozen)
+) -> Drawn:
+    """Levels of the parallel algorithm (`tenfold.tasks.levels`) uniform over `least` to `most`, of what `inner` draws.
+
+    Numbers are a sum. One number is what a multiplier of up to `multiplier` digits (`largest` at the most) multiplies; it
+    is drawn too, for levels depend on it. Without `most`: over those that one problem in a thousand has. With a
+    `share` below 1, each problem so with this probability, else as it comes.
+    """
+    draw, measure = _problems(rng, inner, length, terms, base, multiplier, largest)
+    if most is None:
+        asked = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
+        asked = [each for each in asked if each >= least]
+    else:
+        asked = list(range(least, most + 1))
+    if not asked:
+        raise TenfoldError(f"no levels from {least} to {most or 'the most that are common'}")
+    digits, drawn = draw(n)
+    chosen = np.flatnonzero(rng.random(n) < share)
+    wanted = rng.choice(asked, len(chosen))
+    digits[chosen], drawn[chosen] = of_levels(wanted, draw, measure)
     return digits, drawn
+
+
+def _problems(
+    rng: np.random.Generator,
+    inner: Spec,
+    length: int,
+    terms: int,
+    base: int,
+    multiplier: int,
+    largest: int | None,
+) -> tuple[Draw, Measure]:
+    """How to draw so many of them, and to count their levels."""
+
+    def draw(n: int) -> Drawn:
+        drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
+        if terms > 1:
+            return drawn
+        return multiplied(multipliers(rng, n, multiplier, base, largest), drawn)
+
+    return draw, functools.partial(counted, base=base, product=terms == 1)
+
+
+@functools.lru_cache(1024)
+def _common(inner: str, *options: Any) -> list[int]:
+    spec = Spec.model_validate_json(inner)
+    return common(*_problems(np.random.default_rng(0), spec, *options))
+
+
+def level_by_level(
+    length: int, terms: int, base: int, multiplier: int = 1, largest: int | None = None
+) -> dict[str, Sampler]:
+    """Samplers of problems of this length by their levels, `levels-0`, `levels-1`, ...: those that are not rare."""
+    inner = Spec(name="longest")
+    found = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
+    more: Any = {"multiplier": multiplier, "largest": largest, "inner": inner}
+    return {
+        f"levels-{each}": functools.partial(levels, least=each, most=each, **more) for each in found
+    }
+
+
+def multipliers(
+    rng: np.random.Generator, n: int, digits: int, base: int, largest: int | None = None
+) -> Drawn:
+    """Multipliers (N, 1, digits): their length uniform, then their digits; or uniform over 0..largest."""
+    if largest is None:
+        return lengths(rng, n, digits, 1, base)
+    value = rng.integers(0, largest + 1, (n, 1, 1))
+    drawn = (value // base ** np.arange(digits) % base).astype(np.uint8)
+    return drawn, significant(drawn)
+
+
+def multiplied(few: Drawn, many: Drawn) -> Drawn:
+    """Multipliers and what they multiply, side by side: (N, 1, K) and (N, 1, W) -> (N, 2, W)."""
+    width = max(few[0].shape[2], many[0].shape[2])
+    wide = [
+        np.pad(digits, ((0, 0), (0, 0), (0, width - digits.shape[2]))) for digits, _ in (few, many)
+    ]
+    return np.concatenate(wide, 1), np.concatenate([few[1], many[1]], 1)
+
+
+def by_part(
+    rng: np.random.Generator,
+    n: int,
+    length: int,
+    terms: int,
+    base: int,
+    *,
+    of: dict[str, Spec | Sampler],
+) -> Drawn:
+    """For the task `several`: what each of its parts draws from; a part that is not named is not asked."""
+    raise TenfoldError(
+        f"a sampler by parts ({', '.join(of)}) is for the task `several`; this one has no parts"
+    )
 
 
 def appended(
@@ -151,6 +283,7 @@ def appended(
     frame must hold `to`. 0 stays 0.
     """
     digits, drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
+    _check_drawn(digits, terms, inner)
     longest = max(length, int(drawn.max(initial=1)))
     if to < longest:
         raise TenfoldError(
@@ -169,6 +302,14 @@ def shifted(digits: Digits, lengths: Ints, by: Ints, width: int) -> Drawn:
     )
     moved = np.where(inside, taken, 0).astype(np.uint8)
     return moved, np.where(digits.any(-1), lengths + by[:, None], lengths)
+
+
+def _check_drawn(digits: Digits, terms: int, sampler: Spec) -> None:
+    """What other samplers draw from draws no multiplier."""
+    if digits.shape[1] != terms:
+        raise TenfoldError(
+            f'the sampler "{sampler.name}" draws multipliers too and serves no other; it has a share'
+        )
 
 
 def _check_two(terms: int) -> None:
@@ -225,6 +366,8 @@ SAMPLERS: Registry[Drawn] = Registry(
         carries,
         complexity,
         mixed,
+        levels,
+        by_part,
         nines,
         appended,
     ),

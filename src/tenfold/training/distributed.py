@@ -23,9 +23,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from tenfold.batch import Batch, Tokens
+from tenfold.batch import Batch
 from tenfold.errors import TenfoldError
-from tenfold.places import Places
 from tenfold.training.options import Training
 
 MEETING = timedelta(minutes=10)  # for all processes to start, and to add up one step's gradients
@@ -64,9 +63,8 @@ class Team:
         """This process's rows of a batch."""
         if self.size == 1:
             return batch
-        return rows(
-            batch, slice(*(len(batch) * end // self.size for end in (self.rank, self.rank + 1)))
-        )
+        first, stop = (len(batch) * end // self.size for end in (self.rank, self.rank + 1))
+        return batch.rows(slice(first, stop))
 
     def total(self, value: float) -> float:
         """The sum of every process's number."""
@@ -120,22 +118,6 @@ class Team:
         held = torch.tensor(values, dtype=torch.float64)
         dist.all_reduce(held, how, group=self.group)
         return held.tolist()
-
-
-def rows(batch: Batch, which: slice) -> Batch:
-    """Some rows of a batch; what all rows share stays as it is."""
-    source = None if batch.source is None else _rows(batch.source, which)
-    return Batch(_rows(batch.sequence, which), batch.target[which], batch.given, source)
-
-
-def _rows(side: Tokens, which: slice) -> Tokens:
-    count = len(side.tokens)
-    axes = {name: side.places[name] for name in side.places}
-    axes = {name: axis[which] if len(axis) == count else axis for name, axis in axes.items()}
-    valid = side.valid
-    if valid is not None and len(valid) == count:
-        valid = valid[which]
-    return Tokens(side.tokens[which], Places(**axes), valid)
 
 
 def place() -> Place:
