@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.evals.exact import _rows
 from tenfold.places import SCHEMES
 from tenfold.registry import Spec
 from tenfold.tasks import samplers
@@ -76,7 +75,7 @@ def check_rows_alone(batcher, scheme, examples):
     assert len(set(examples.lengths.sum(1))) > 1
     together = batcher(examples)
     for row in range(len(examples)):
-        alone = batcher(_rows(examples, slice(row, row + 1)))
+        alone = batcher(examples.rows(slice(row, row + 1)))
         more = together.read - alone.read
         for many, one in zip(sides(together), sides(alone), strict=True):
             places = many.places[scheme].expand(len(examples), -1)[row]

@@ -32,6 +32,9 @@ def claims(
         Parameter(help="open, reproduced, partly, contradicted or not shown at this scale."),
     ] = None,
     out: Annotated[Path | None, Parameter(help="Write them as a Markdown page.")] = None,
+    page: Annotated[
+        Path | None, Parameter(help="Fill in a paper's own page: papers/symmetry/README.md.")
+    ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Every claim of the papers: where it stands, what was published, what we have, and the verdict.
@@ -47,10 +50,19 @@ def claims(
     if status is not None and status not in STATUSES:
         raise unknown("status", status, STATUSES)
     if claim is not None:
-        if paper or status or out:
-            raise TenfoldError("one claim is told in full; leave --paper, --status and --out out")
+        if paper or status or out or page:
+            raise TenfoldError(
+                "one claim is told in full; leave --paper, --status, --out and --page out"
+            )
         found = find(claim)
         return print_json(found.as_json()) if json_ else print_claim(found)
+    if page is not None:
+        if status or out or json_:
+            raise TenfoldError(
+                "a page is filled in by itself; leave --status, --out and --json out"
+            )
+        _fill_page(page, paper or page.resolve().parent.name, SHELVES)
+        return print(page)
     if not any(shelf.is_dir() for shelf in SHELVES):
         print("there are no committed results here, so that every claim is open", file=sys.stderr)
     entries = ledger([paper] if paper else None)
@@ -168,6 +180,9 @@ def _reproduce(
         return {**told, "failed": str(error), "claims": []}
     if (page := shelf / "CLAIMS.md").exists():
         _write_page(page, ledger(results=places))
+        own = Path("papers", experiment.paper, "README.md")
+        if own.is_file():
+            _fill_page(own, experiment.paper, places)
     after = statuses()
     changes = [{"id": key, "before": before[key], "after": after[key]} for key in after]
     if not quiet:
@@ -182,6 +197,20 @@ def _reproduce(
         if scale == "smoke":
             print("  smoke runs decide nothing: the claims stand as before")
     return {**told, "folder": str(folder), "claims": changes}
+
+
+def _fill_page(path: Path, paper: str, places: Sequence[Path]) -> None:
+    """The paper's own page, its marked parts written anew; one without marks stays as it is."""
+    from tenfold.lab.ledger import ledger
+    from tenfold.report.paper_page import fill
+    from tenfold.training.checkpoint import write_atomically
+
+    shelf = next((place for place in places if place.is_dir()), places[0])
+    text = fill(path, ledger([paper], places), shelf)
+    try:
+        write_atomically(path, text.encode())
+    except OSError as error:
+        raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _write_page(path: Path, entries: Sequence[Entry]) -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
+from tenfold.pe.maps import Map, Pairs, by_offset
 from tenfold.pe.series import Series
 from tenfold.places import Places
 from tenfold.registry import Checked, Registry
@@ -148,6 +149,14 @@ class PositionalEncoding(Checked, nn.Module):
     def steady(self) -> Steady | None:
         """The most that it adds, if it turns nothing and only looks up, so the same bits at any place; None: not known."""
         return None
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        """What it learned, to be looked at, for tokens that meet at these places; a bias, by difference of places."""
+        bias = self.bias(pairs.q_at, pairs.k_at) if len(self.axes) == 1 else None
+        if bias is None:
+            return []
+        (axis,) = self.axes
+        return by_offset(bias, pairs, axis, fixed=not any(True for _ in self.parameters()))
 
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""

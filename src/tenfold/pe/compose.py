@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding, Span, Steady
+from tenfold.pe.maps import Map, Pairs
 from tenfold.pe.nope import NoPE
 from tenfold.places import Places
 from tenfold.registry import Spec
@@ -39,6 +40,10 @@ class Parted(PositionalEncoding):
         self.axes = frozenset(axis for part in parts for axis in part.axes)
         limits = [part.limit for part in parts if part.limit is not None]
         self.limit = min(limits, default=None)
+
+    def parts_of_its_own(self) -> list[tuple[int, PositionalEncoding]]:
+        """With their numbers, those that are not borrowed from another layer."""
+        return [(n, part) for n, part in enumerate(self.parts) if str(n) in self.own]
 
     @property
     def kinds(self) -> frozenset[Attends]:  # type: ignore[override]
@@ -147,6 +152,12 @@ class Compose(Parted):
         return (
             Steady(*map(sum, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
         )
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        seen = pairs.within(self.visible(pairs.q_at, pairs.k_at))
+        return [
+            each.of(part.name) for _, part in self.parts_of_its_own() for each in part.maps(seen)
+        ]
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         for part in self.parts:

@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.pe.base import Attends, PositionalEncoding
+from tenfold.pe.maps import Group, Map, Pairs, grouped
 from tenfold.places import Places, distance, in_order
 
 
@@ -42,6 +43,11 @@ class CoPE(PositionalEncoding):
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
         return [{}, {"positions": 5, "axis": "column"}]
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        places = tuple(range(self.positions))
+        rows = Group("", "tokens counted back from the query", places, places)
+        return grouped([rows], self.table, torch.tensor(places), "scores")
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         _, related = distance(q_at[self.axis], k_at[self.axis])

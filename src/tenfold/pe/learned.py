@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.base import PositionalEncoding, Steady, longest
+from tenfold.pe.maps import Group, Map, Pairs, grouped
 from tenfold.places import Places
 
 
@@ -54,6 +55,12 @@ class Learned(PositionalEncoding):
 
     def steady(self) -> Steady:
         return Steady(embed=longest(self.table), terms=1)
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        places = tuple(range(self.limit))
+        held = pairs.k_at[self.axis]
+        rows = Group("", f"place on {self.axis}", places, places)
+        return grouped([rows], self.table, held[held >= 0], "input")
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         place = at[self.axis]

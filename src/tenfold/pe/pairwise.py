@@ -14,6 +14,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.pe.base import PositionalEncoding, Steady, longest
+from tenfold.pe.maps import Map, Pairs, grouped
 from tenfold.pe.relations import Related, relation_examples, relation_of
 from tenfold.places import Places
 
@@ -63,6 +64,13 @@ class Pairwise(PositionalEncoding):
     def steady(self) -> Steady:
         values = 0.0 if self.value_table is None else longest(self.value_table)
         return Steady(scores=longest(self.table), values=values, terms=1)
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        classes = self.relation.occurring(pairs)
+        found = grouped(self.relation.groups(), self.table, classes, "keys")
+        if self.value_table is not None:
+            found += grouped(self.relation.groups(), self.value_table, classes, "values")
+        return found
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         classes = self.relation(q_at, k_at)  # (B|1, T, S)

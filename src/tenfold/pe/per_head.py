@@ -11,6 +11,7 @@ from torch import Tensor
 from tenfold.errors import TenfoldError
 from tenfold.pe.base import Span, Steady
 from tenfold.pe.compose import Parted, Parts, encoding_of
+from tenfold.pe.maps import Map, Pairs
 from tenfold.places import Places
 
 
@@ -80,6 +81,15 @@ class PerHead(Parted):
         return (
             Steady(*map(max, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
         )
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        found = []
+        for number, part in self.parts_of_its_own():
+            first, last = sum(self.split[:number]) + 1, sum(self.split[: number + 1])
+            heads = f"head {first}" if first == last else f"heads {first} to {last}"
+            seen = pairs.within(part.visible(pairs.q_at, pairs.k_at))
+            found += [each.of(f"{heads}, {part.name}") for each in part.maps(seen)]
+        return found
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
         turned = [

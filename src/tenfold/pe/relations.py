@@ -6,6 +6,7 @@ A relation maps places (B|1, T), (B|1, S) to class numbers (B|1, T, S); class 0 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -13,6 +14,7 @@ from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from tenfold.errors import TenfoldError
+from tenfold.pe.maps import Group, Pairs, role_word
 from tenfold.places import Places, distance
 from tenfold.registry import Checked, Registry, Spec
 
@@ -36,6 +38,17 @@ class Relation(Checked, ABC):
 
     @abstractmethod
     def __call__(self, q_at: Places, k_at: Places) -> Tensor: ...
+
+    def groups(self) -> list[Group]:
+        """What its classes are, in words, for whoever looks at their vectors."""
+        numbers = tuple(range(self.classes))
+        return [Group("", "class of pairs", numbers, numbers)]
+
+    def occurring(self, pairs: Pairs) -> Tensor:
+        """The class of every pair that meets, (pairs,)."""
+        classes = self(pairs.q_at, pairs.k_at)
+        classes, allowed = torch.broadcast_tensors(classes, pairs.allowed)
+        return classes[allowed]
 
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a pair has no class."""
@@ -65,6 +78,9 @@ class Relative(Relation):
         behind, related = distance(q_at[self.axis], k_at[self.axis])
         clipped = behind.clamp(-self.reach, self.reach)
         return torch.where(related, clipped + self.reach + 1, 0)
+
+    def groups(self) -> list[Group]:
+        return [Group.offsets(self.axis, self.reach, 1, self.clip), UNRELATED]
 
     def check(self, q_at: Places, k_at: Places) -> None:
         q, k = q_at[self.axis], k_at[self.axis]
@@ -97,7 +113,8 @@ class Significance(Relative):
 class Uniform(Relative):
     """A multiplier's digit has one vector, whoever asks (UPE): p_ij = c_s for a key of significance s.
 
-    Keys of the operand `operand` (from 0), to any other token with a place; all other pairs by difference.
+    Keys of the operand `operand` (from 0), to any other token with a place; all other pairs by difference. Among text,
+    `axis: column` relates number tokens alone: those of one integer's frame to those of another's.
 
     >>> at = Places(
     ...     index=torch.arange(3)[None],
@@ -131,13 +148,16 @@ class Uniform(Relative):
 
     def __call__(self, q_at: Places, k_at: Places) -> Tensor:
         apart, _ = distance(q_at["index"], k_at["index"])
-        _, related = distance(q_at[self.axis], k_at[self.axis])
+        related = (q_at[self.axis] >= 0).unsqueeze(-1)  # its digits are, wherever they stand
         itself = (apart == 0) & (q_at["role"] == self.role).unsqueeze(-1)
         digit = k_at["significance"].clamp(max=self.digits - 1)
         multiplier = ((k_at["role"] == self.role) & (digit >= 0)).unsqueeze(-2)
         by_digit = self.first + digit.unsqueeze(-2)
         others = super().__call__(q_at, k_at)
         return torch.where(multiplier & related & ~itself, by_digit, others)
+
+    def groups(self) -> list[Group]:
+        return [*super().groups(), _digits(self.role, self.first, self.digits)]
 
     def check(self, q_at: Places, k_at: Places) -> None:
         super().check(q_at, k_at)
@@ -198,6 +218,18 @@ class Joint(Relative):
         by_digit = self.first + q_role.clamp(min=0) * self.digits + digit
         return torch.where(both & (k_role == self.hub), by_digit, classes)
 
+    def groups(self) -> list[Group]:
+        found = [UNRELATED]
+        for pair in range(self.roles * self.roles):
+            asks, holds = (role_word(role) for role in divmod(pair, self.roles))
+            title, first = f"{asks} asks {holds}", 1 + pair * self.differences
+            found.append(Group.offsets(self.axis, self.reach, first + 1, self.clip, title))
+            found.append(Group(title, "no difference", (0,), (first,), ("none",)))
+        for role in range(self.roles if self.hub is not None else 0):
+            digits = _digits(self.hub or 0, self.first + role * self.digits, self.digits)
+            found.append(replace(digits, title=f"{role_word(role)} asks {digits.title}"))
+        return found
+
     def check(self, q_at: Places, k_at: Places) -> None:
         super().check(q_at, k_at)
         top = int(torch.maximum(q_at["role"].max(), k_at["role"].max()))
@@ -213,6 +245,17 @@ class Joint(Relative):
                     f"joint positions of {self.digits} digits of a hub, the input reaches {held + 1}; "
                     "raise their digits"
                 )
+
+
+UNRELATED = Group("unrelated pairs", "class", (0,), (0,), ("unrelated",))
+
+
+def _digits(role: int, first: int, count: int) -> Group:
+    """The digits of an operand, whose classes count from `first` on."""
+    places = tuple(range(count))
+    names = tuple(f"digit {place}" for place in places)
+    along = "its digit, 0: the units"
+    return Group(role_word(role), along, places, tuple(first + place for place in places), names)
 
 
 def _lowest(place: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.pe.base import PositionalEncoding, Steady
+from tenfold.pe.maps import Map, Pairs, grouped
 from tenfold.pe.relations import Related, relation_examples, relation_of
 from tenfold.places import Places
 
@@ -47,6 +48,10 @@ class Scalar(PositionalEncoding):
 
     def steady(self) -> Steady:
         return Steady(bias=self.table.detach().abs().max().item(), terms=1)
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        classes = self.relation.occurring(pairs)
+        return grouped(self.relation.groups(), self.table, classes, "bias", "head")
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         return looked_up(self.table, self.relation(q_at, k_at))

@@ -85,8 +85,6 @@ def markdown(entries: Sequence[Entry]) -> str:
         text += f"\n## {about.title}\n\n`{paper}`, arXiv {about.arxiv}. {count(own)}.\n\n"
         text += "| claim | place | the paper says | theirs | ours | status |\n" + "|---" * 6 + "|\n"
         for each in own:
-            held = f"{_status(each)}, {each.scale}" if each.status != "open" else "open"
-            runs = f", {len(each.runs)} runs" if each.runs and each.status != "open" else ""
             cells = (
                 each.claim.id,
                 each.claim.place,
@@ -95,8 +93,16 @@ def markdown(entries: Sequence[Entry]) -> str:
                 ours(each),
             )
             text += "| " + " | ".join(cell.replace("|", "\\|") for cell in cells)
-            text += f" | {held}{runs} |\n"
+            text += f" | {status_of(each)} |\n"
     return text
+
+
+def status_of(entry: Entry) -> str:
+    """With what it rests on: `partly (7 of 8), laptop, 6 runs`."""
+    if entry.status == "open":
+        return "open"
+    runs = f", {len(entry.runs)} runs" if entry.runs else ""
+    return f"{_status(entry)}, {entry.scale}{runs}"
 
 
 def _status(entry: Entry) -> str:

@@ -79,7 +79,7 @@ def accuracy_by_length(
     axes.set(xlabel=xlabel, ylabel="exactly right, %", ylim=(-3, 103))
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
-    return _written(figure, path, title, _legend(curves) if alone is None else None)
+    return save_figure(figure, path, title, _legend(curves) if alone is None else None)
 
 
 def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey: bool) -> None:
@@ -160,7 +160,7 @@ def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trai
     axes.set(xlabel="digits of the first operand", ylabel="digits of the second", aspect="equal")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    return _written(figure, path, title, None)
+    return save_figure(figure, path, title, None)
 
 
 def _legend(curves: Sequence[Curve]) -> list[str]:
@@ -174,7 +174,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _written(figure: Any, path: Path, title: str, legend: list[str] | None) -> Figure:
+def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -> Figure:
     """The drawing for the page, where title and legend are text; then the files, that have their own."""
     held = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "tenfold"}):

@@ -11,6 +11,7 @@ from tenfold.errors import TenfoldError
 from tenfold.lab.checked import Fields
 from tenfold.lab.run import Run
 from tenfold.report import collect, sections
+from tenfold.report import maps as learned
 from tenfold.report.groups import Group, Story, gather
 from tenfold.report.html import document
 from tenfold.report.results import as_markdown
@@ -62,6 +63,7 @@ def _body(story: Story, out: Path, title: str, examples: int) -> str:
         *(sections.proofs(run, out) for run in story.runs.values()),
         sections.hard(groups, out, title),
         sections.pairs(groups, out),
+        learned.section(groups, story.runs, out),
         sections.examples(groups, story.runs, examples),
         sections.provenance(groups),
     ]

@@ -1,0 +1,149 @@
+"""Figures of an experiment from its rows: accuracy by length, by how far a carry runs, over training, beside a table.
+
+`series` names what is shown, in its order: `{"symmetry/addition-relative": "relative"}`. What has no rows (a smoke run
+asks little) is left out, and a figure without anything to show is not drawn.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib import pyplot, rc_context
+
+from tenfold.lab.committed import Row
+from tenfold.report.collect import Curve, Point
+from tenfold.report.figures import LARGE, PALETTE, accuracy_by_length, style
+from tenfold.tasks import TASKS
+
+Series = Mapping[str, str]
+Place = Callable[[Row], int | None]  # where on the axis a row stands
+
+
+def by_length(
+    rows: Sequence[Row], series: Series, path: Path, title: str, *, slice: str = "uniform"
+) -> list[Path]:
+    """Exact match against length, median and worst to best seed; the lengths of training are shaded."""
+    return _drawn(_curves(rows, series, lambda row: _is(row, slice) and row["length"]), path, title)
+
+
+def by_run(
+    rows: Sequence[Row], series: Series, path: Path, title: str, *, length: int, kind: str
+) -> list[Path]:
+    """Exact match of sums of this length against their longest run: `kind` is "cascade" or "carries"."""
+    pattern = re.compile(rf"{kind}-(\d+|all)")
+
+    def run(row: Row) -> int | None:
+        found = pattern.fullmatch(row["slice"])
+        if found is None or row["length"] != length or not _is(row, row["slice"]):
+            return None
+        return length if found[1] == "all" else int(found[1])
+
+    words = {
+        "cascade": "columns that a carry runs over",
+        "carries": "carries in a row, none running on",
+    }
+    return _drawn(_curves(rows, series, run, words[kind]), path, title)
+
+
+def over_training(
+    rows: Sequence[Row], recipe: str, path: Path, title: str, lengths: Sequence[int]
+) -> list[Path]:
+    """Exact match of every checkpoint, a line a seed, a colour a length; rows of the checkpoints `step-100`, ..."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, length in enumerate(lengths):
+        told = f"{length} digits"
+        for seed in sorted({row["seed"] for row in rows}):
+            asked = sorted(
+                (row["steps"], 100 * row["value"])
+                for row in rows
+                if (row["recipe"], row["length"], row["seed"]) == (recipe, length, seed)
+                and row["metric"] == "exact"
+                and row["checkpoint"].startswith("step-")
+            )
+            if asked:
+                axes.plot(*zip(*asked, strict=True), color=PALETTE[number], lw=1.1, label=told)
+                told = "_"  # one entry a length
+    axes.set(xlabel="steps of training", ylabel="exactly right, %", ylim=(-3, 103))
+    return _saved(figure, axes, path, title)
+
+
+def beside_published(
+    found: Mapping[str, Sequence[float]],
+    published: Mapping[str, tuple[float, float]],
+    path: Path,
+    title: str,
+) -> list[Path]:
+    """A published table and ours: a bar a line with its worst and best seed, a cross for what was published."""
+    names = [name for name in published if found.get(name)]
+    if not names:
+        return []
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    middle = [100 * statistics.median(found[name]) for name in names]
+    below = [m - 100 * min(found[name]) for m, name in zip(middle, names, strict=True)]
+    above = [100 * max(found[name]) - m for m, name in zip(middle, names, strict=True)]
+    x = range(len(names))
+    axes.bar(x, middle, 0.6, yerr=[below, above], capsize=2, color=PALETTE[1], label="ours")
+    theirs = [[100 * value for value in published[name]] for name in names]
+    axes.errorbar(
+        x, [mean for mean, _ in theirs], [width for _, width in theirs],
+        fmt="x", ms=6, capsize=2, color=PALETTE[0], label="the paper",
+    )  # fmt: skip
+    axes.set_xticks(x, names, rotation=35, ha="right", fontsize=8)
+    axes.set(ylabel="right, %", ylim=(0, 103))
+    return _saved(figure, axes, path, title)
+
+
+def _is(row: Row, slice: str) -> bool:
+    return (row["slice"], row["metric"], row["checkpoint"]) == (slice, "exact", "best")
+
+
+def _curves(
+    rows: Sequence[Row], series: Series, place: Place, counted: str | None = None
+) -> list[Curve]:
+    found = []
+    for recipe, words in series.items():
+        at: dict[int, list[Row]] = {}
+        own = [row for row in rows if row["recipe"] == recipe]
+        for row in own:
+            if where := place(row):
+                at.setdefault(where, []).append(row)
+        if at:
+            points = tuple(_point(where, at[where]) for where in sorted(at))
+            counts = counted or TASKS.build(own[0]["task"]).counted
+            found.append(Curve(words, "", points, own[0]["trained"], counts))
+    return found
+
+
+def _point(where: int, rows: Sequence[Row]) -> Point:
+    middle = sorted(rows, key=lambda row: row["value"])[(len(rows) - 1) // 2]
+    values = tuple(row["value"] for row in rows)
+    low, high = (middle["value"] if middle[key] is None else middle[key] for key in ("low", "high"))
+    return Point(where, values, low, high, middle["n"])
+
+
+def _drawn(curves: Sequence[Curve], path: Path, title: str) -> list[Path]:
+    if not curves:
+        return []
+    styles = {curve.name: style(number) for number, curve in enumerate(curves)}
+    return list(accuracy_by_length(curves, path, title, styles).files)
+
+
+def _saved(figure: Any, axes: Any, path: Path, title: str) -> list[Path]:
+    axes.grid(alpha=0.4)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if not axes.has_data():
+        pyplot.close(figure)
+        return []
+    figure.suptitle(title, x=0.02, ha="left", fontsize=11, wrap=True)
+    figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8)
+    files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
+    with rc_context({"svg.hashsalt": "tenfold"}):
+        figure.savefig(files[0], dpi=200)
+        figure.savefig(files[1], metadata={"Date": None})
+    pyplot.close(figure)
+    return files
