@@ -100,7 +100,7 @@ def test_one_claim_in_full(tenfold):
         (("claims", "symmetry/fig2-rpe-holds", "--status", "open"), "leave --paper, --status"),
         (("claims", "--out", "no/such/folder/page.md"), "cannot write no/such/folder/page.md"),
         (("reproduce", "bias"), "papers/bias has no experiment yet"),
-        (("reproduce", "symmetry/text"), "does not exist yet; there is: addition"),
+        (("reproduce", "symmetry/txet"), '"txet"; did you mean "text"?'),
         (("reproduce", "symmetry/addition", "--seeds", "x"), '"x" is not a seed'),
         (("reproduce", "symmetry/addition", "--out", "/proc/results"), "cannot write to /proc"),
     ],

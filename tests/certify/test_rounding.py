@@ -11,7 +11,6 @@ from torch.nn import functional as F
 from tenfold.certify import rounding
 from tenfold.certify.rounding import Meter, Mixtures, Moments, Products, Slopes, Vectors, gamma
 from tenfold.errors import TenfoldError
-from tenfold.evals.exact import _rows
 
 JOINT = {"name": "pairwise", "relation": {"name": "joint", "reach": 1, "clip": True}}
 CLOSE = {"name": "relative", "reach": 3, "clip": True}
@@ -53,7 +52,7 @@ def batches(make_batcher, task, layout, count=4):
     """Pairs: problems together, and the first of them alone."""
     rng, batcher = np.random.default_rng(1), make_batcher(layout)
     examples = [task.sample(32, length, rng) for length in range(1, count + 1)]
-    return [(batcher(some), batcher(_rows(some, [0]))) for some in examples]
+    return [(batcher(some), batcher(some.rows([0]))) for some in examples]
 
 
 def measured(model, given):

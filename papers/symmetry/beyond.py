@@ -1,0 +1,41 @@
+"""As far as five digits go: 200 digits, and carries through 20 columns, by a loop that reads its own answer; five seeds.
+
+    tenfold reproduce symmetry/beyond
+
+Three in-place adders that see a column and the one before it: one layer that loops over its own last answer, one that
+loops over its hidden vectors, and six layers without a loop. Sums of 200 digits by how far their carries run.
+About 40 minutes on two idle cores at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.measuring import every_run
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+SERIES = {
+    "symmetry/looped-addition": "loops over its answer",
+    "symmetry/looped-addition-state": "loops over hidden vectors",
+    "symmetry/windowed-addition": "six layers, no loop",
+}
+LENGTH = {"smoke": 4}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(5) for name in SERIES]
+
+
+def measure(lab):
+    for run in lab.runs:
+        yield from every_run(lab, run, LENGTH.get(lab.scale, 200))
+
+
+def draw(scale, rows, folder):
+    length = LENGTH.get(scale, 200)
+    from_rows.by_length(rows, SERIES, folder / "by-length", "Trained on up to 5 digits, in place")
+    from_rows.by_run(
+        rows,
+        SERIES,
+        folder / "by-cascade",
+        f"Cascades in sums of {length} digits",
+        length=length,
+        kind="cascade",
+    )

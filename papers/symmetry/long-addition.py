@@ -1,0 +1,21 @@
+"""Relative positions in a frame of 50, trained on up to 5 digits, three seeds (Figure 2(b)).
+
+    tenfold reproduce symmetry/long-addition
+
+About 30 minutes on two idle cores at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+NAME = "symmetry/long-addition-relative"
+
+
+def grid(scale):
+    return [recipe(NAME, scale, seed=seed) for seed in range(3)]
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(
+        rows, {NAME: "relative"}, folder / "figure-2b", "Relative positions in a frame of 50"
+    )

@@ -1,0 +1,44 @@
+"""Positional maps of products: which offsets the vectors of each layer are about (Figures 11 and 12, Appendix C.3).
+
+    tenfold reproduce symmetry/maps
+
+Looks at the runs of multiplication-1 and multiplication-3, relative and uniform, seeds 0 to 2; those that are finished are
+not done again. Offsets are counted in columns back, so 1 is the column that a carry comes from: the paper's P_-1, since
+its numbers are written most significant digit first. Only offsets that occur in the frame count.
+"""
+
+from pathlib import Path
+
+from tenfold.evals.maps import measures
+from tenfold.lab.maps import maps
+from tenfold.lab.recipes import recipe
+from tenfold.report.map_figures import draw_maps
+
+NAMES = [f"symmetry/multiplication-{k}-{pe}" for k in (1, 3) for pe in ("relative", "uniform")]
+FOUND = {}  # what the first seed of each recipe learned, to be drawn
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in NAMES]
+
+
+def measure(lab):
+    for run in lab.runs:
+        found = maps(run)
+        FOUND.setdefault(run.recipe.name, found)
+        for metric, value in measures(found).items():
+            yield {
+                **lab.about(run), "slice": "uniform", "checkpoint": "best", "metric": metric, "value": value,
+            }  # fmt: skip
+        for layer in found:
+            for back, size in layer.columns_back().items():
+                if abs(back) <= 5:
+                    yield {
+                        **lab.about(run), "slice": layer.name, "checkpoint": "best",
+                        "metric": f"length-at-{back}", "value": size,
+                    }  # fmt: skip
+
+
+def draw(_scale, _rows, folder):
+    for name, found in FOUND.items():
+        draw_maps(found, folder / Path(name).name, name)

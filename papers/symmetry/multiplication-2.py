@@ -1,0 +1,25 @@
+"""Up to two digits times a number in place, three seeds: between Figures 4 and 5.
+
+    tenfold reproduce symmetry/multiplication-2
+
+About 3 hours on two idle cores at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.measuring import gains
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+SERIES = {f"symmetry/multiplication-2-{kind}": kind for kind in ("absolute", "relative", "uniform")}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+
+
+def measure(lab):
+    _, relative, uniform = SERIES
+    yield from gains(lab, "symmetry/multiplication-2", uniform, relative)
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(rows, SERIES, folder / "two-digits", "Up to two digits times a number")

@@ -1,0 +1,24 @@
+"""One digit times a number with shifted copies of the data: what the paper shows for three digits, three seeds.
+
+    tenfold reproduce symmetry/multiplication-augmented
+
+About 50 minutes on two idle cores at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+SERIES = {
+    f"symmetry/multiplication-1-{kind}-augmented": f"{kind}, shifted copies"
+    for kind in ("absolute", "relative", "uniform")
+}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(
+        rows, SERIES, folder / "augmented", "One digit times a number, shifted copies"
+    )

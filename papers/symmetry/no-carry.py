@@ -1,0 +1,24 @@
+"""Digit-wise sums, nothing carried, against ordinary ones, three seeds (Figure 10, Appendix C.2).
+
+    tenfold reproduce symmetry/no-carry
+
+About 10 minutes on two idle cores at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+SERIES = {
+    "symmetry/no-carry-relative": "nothing carried",
+    "symmetry/addition-relative": "ordinary sums",
+}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(
+        rows, SERIES, folder / "figure-10", "Relative positions, with and without carries"
+    )

@@ -1,0 +1,86 @@
+"""Figures from an experiment's rows: what is drawn, and that nothing is drawn of nothing."""
+
+import matplotlib
+import pytest
+
+from tenfold.lab.experiments import EMPTY
+from tenfold.report import from_rows
+
+NAME = "p/adder"
+
+
+def row(**values):
+    usual = {
+        "recipe": NAME, "task": "addition", "trained": 5, "slice": "uniform", "metric": "exact",
+        "value": 0.5, "n": 100, "checkpoint": "best",
+    }  # fmt: skip
+    return {**EMPTY, **usual, **values}
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The curves that would be drawn."""
+    held = []
+    real = from_rows.accuracy_by_length
+
+    def keep(curves, *rest, **more):
+        held.extend(curves)
+        return real(curves, *rest, **more)
+
+    monkeypatch.setattr(from_rows, "accuracy_by_length", keep)
+    return held
+
+
+def test_by_length_with_seeds(shown, tmp_path):
+    rows = [row(length=n, seed=s, value=(10 - n + s) / 10) for n in (3, 7) for s in range(3)]
+    rows += [row(length=7, slice="nines"), row(length=7, checkpoint="final"), row(recipe="p/other")]
+    files = from_rows.by_length(rows, {NAME: "ours", "p/none": "none"}, tmp_path / "a", "A title")
+    (curve,) = shown
+    assert (curve.name, curve.trained) == ("ours", 5)
+    assert [(p.length, p.median, p.spread) for p in curve.points] == [
+        (3, 0.8, (0.7, 0.9)), (7, 0.4, (0.3, 0.5)),
+    ]  # fmt: skip
+    assert sorted(path.name for path in files) == ["a.png", "a.svg"]
+    assert all(path.is_file() for path in files)
+
+
+def test_by_run_reads_the_slice(shown, tmp_path):
+    rows = [
+        row(length=10, slice=f"cascade-{k}", value=v) for k, v in ((1, 0.9), (8, 0.2), ("all", 0))
+    ]
+    rows += [row(length=10, slice="carries-3"), row(length=9, slice="cascade-2")]
+    from_rows.by_run(rows, {NAME: "ours"}, tmp_path / "a", "t", length=10, kind="cascade")
+    assert [(p.length, p.median) for p in shown[0].points] == [(1, 0.9), (8, 0.2), (10, 0)]
+    from_rows.by_run(rows, {NAME: "ours"}, tmp_path / "b", "t", length=10, kind="carries")
+    assert [p.length for p in shown[1].points] == [3]
+
+
+def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):
+    held = []
+    monkeypatch.setattr(
+        matplotlib.axes.Axes, "plot", lambda self, x, y, **_: held.append((list(x), list(y)))
+    )
+    monkeypatch.setattr(matplotlib.axes.Axes, "has_data", lambda self: False)
+    rows = [
+        row(length=5, seed=s, steps=step, checkpoint=f"step-{step}", value=step / 400)
+        for s in (0, 1)
+        for step in (200, 100)
+    ]
+    from_rows.over_training([*rows, row(length=5, steps=300)], NAME, tmp_path / "a", "t", [5])
+    assert held == [([100, 200], [25.0, 50.0])] * 2
+
+
+def test_a_table_beside_what_was_published(tmp_path):
+    published = {"uniform": (0.81, 0.01), "digit-1": (0.9, 0.01), "digit-2": (0.96, 0.01)}
+    found = {"uniform": [0.7, 0.8], "digit-1": [0.9]}
+    files = from_rows.beside_published(found, published, tmp_path / "table", "t")
+    text = files[1].read_text()
+    assert "digit-1" in text
+    assert "digit-2" not in text
+
+
+def test_nothing_to_show_is_no_figure(tmp_path):
+    assert from_rows.by_length([], {NAME: "ours"}, tmp_path / "a", "t") == []
+    assert from_rows.over_training([], NAME, tmp_path / "b", "t", [5]) == []
+    assert from_rows.beside_published({}, {"a": (1.0, 0.0)}, tmp_path / "c", "t") == []
+    assert list(tmp_path.iterdir()) == []
