@@ -86,7 +86,7 @@ class Certificate:
         told += [
             f"{name} is {self.about[name]}, the certificate says {about.get(name)}"
             for name in ("task", "format", "schemes", "pe", "model")
-            if name in self.about and self.about[name] != about.get(name)
+            if name in self.about and _said(self.about[name]) != _said(about.get(name))
         ]
         for name in ("margin", "bound"):
             ours, theirs = getattr(self, name), held.get(name)
@@ -94,6 +94,13 @@ class Certificate:
             if not (abs(theirs - ours) <= SLACK if both else ours is theirs):
                 told.append(f"the {name} is {ours}, the certificate says {theirs}")
         return told
+
+
+def _said(value: Any) -> Any:
+    """Without options that are not set: a later version may have more of them than the one that proved."""
+    if isinstance(value, dict):
+        return {key: each for key, each in value.items() if each is not None}
+    return value
 
 
 def certify(
