@@ -55,7 +55,9 @@ class ByFacts:
         return side.tokens[row, here], power[here]
 
 
-@pytest.mark.parametrize(("task", "spec", "layout"), CASES, ids=lambda each: getattr(each, "name", str(each)))
+@pytest.mark.parametrize(
+    ("task", "spec", "layout"), CASES, ids=lambda each: getattr(each, "name", str(each))
+)
 def test_integers_by_facts_alone_score_1(task, spec, layout):
     batcher = Batcher(task, FORMATS.build(spec), layout)
     logged = []
