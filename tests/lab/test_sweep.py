@@ -224,7 +224,8 @@ def holder(folder):
 
 
 DRIVER = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
 from tenfold.lab.recipes import recipe
 from tenfold.lab.sweep import plan, sweep
 
@@ -272,7 +273,8 @@ def test_no_worker_outlives_its_driver_and_all_save(tmp_path, number):
 def test_a_worker_that_hangs_is_ended_in_the_end(tmp_path):
     (tmp_path / "driver.py").write_text(
         DRIVER.replace(
-            "import sys", "import sys\nimport tenfold.lab.local\ntenfold.lab.local.GRACE = 1.0"
+            "import signal, sys",
+            "import signal, sys\nimport tenfold.lab.local\ntenfold.lab.local.GRACE = 1.0",
         )
     )
     words = [sys.executable, str(tmp_path / "driver.py"), str(tmp_path / "runs")]

@@ -28,14 +28,18 @@ def layouts_of(identity):
 
 
 def pytest_generate_tests(metafunc):
-    """Encodings, models, or each encoding with each model that it declares (where `refused`: that it does not)."""
+    """Encodings, models, or each encoding with each model that it declares (where `refused`: that it does not).
+
+    To an encoding, all models of one layout are alike: one of them stands for them.
+    """
     asked, found = set(metafunc.fixturenames), dict(examples(ROOM))
     models = getattr(metafunc.function, "models", MODELS.names())
     refused = getattr(metafunc.function, "refused", False)
     if {"model_name", "encoding"} <= asked:
+        of_layout = {MODELS[model].layout: model for model in sorted(models, reverse=True)}
         pairs = {
             f"{model}-{identity}": (model, encoding)
-            for model in models
+            for model in of_layout.values()
             for identity, encoding in found.items()
             if (MODELS[model].layout in layouts_of(identity)) is not refused
         }

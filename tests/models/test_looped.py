@@ -135,11 +135,11 @@ def test_options_of_another_kind_are_refused(tenfold):
     code, _, err = tenfold(
         "train", "symmetry/addition-relative", "--scale", "smoke", "--model.loops", "3"
     )
-    assert code == 1
+    assert code == 2
     assert err.strip() == 'error: a model of the kind "encoder" has no loops; leave it out'
     code, _, err = tenfold(
         "train", "symmetry/looped-addition", "--scale", "smoke", "--model.feedback", "hope"
     )
-    assert code == 1
+    assert code == 2
     assert "model.feedback is 'hope'" in err
     assert err.count("\n") == 1
