@@ -120,6 +120,15 @@ def test_a_page_of_claims(tenfold, tmp_path):
     assert "| abc-addition | Main table" in (tmp_path / "page.md").read_text()
 
 
+def test_experiments_that_share_a_run_list_it_once(tenfold):
+    code, out, err = tenfold(
+        "reproduce", "symmetry", "--scale", "smoke", "--dry-run", "--seeds", "0", "--json"
+    )
+    assert code == 0, err
+    runs = [each["run"] for each in json.loads(out)]
+    assert len(runs) == len(set(runs)) > 20
+
+
 def test_dry_run_lists_what_would_be_run(tenfold, tiny, tmp_path):
     code, out, _ = tenfold("reproduce", "tiny", "--dry-run", "--seeds", "0-2", "--json")
     assert code == 0

@@ -109,7 +109,8 @@ def reproduce(
     chosen = experiments.find(experiment)
     recipes = {each.id: each.recipes(scale, wanted) for each in chosen}
     if dry_run:
-        every = [recipe for some in recipes.values() for recipe in some]
+        once = {recipe.run_name: recipe for some in recipes.values() for recipe in some}
+        every = list(once.values())  # several experiments may ask the same run
         if not every:
             return print(f"{experiment} trains nothing; it measures alone")
         return print_plan(plan(every, runs), workers, as_json=json_)
