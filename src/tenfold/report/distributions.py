@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from matplotlib import pyplot, rc_context
+from matplotlib import pyplot
 
 from tenfold.errors import TenfoldError
-from tenfold.report.figures import PALETTE
+from tenfold.report.figures import PALETTE, save_files
 
 Row = dict[str, Any]
 LEAST = 1e-6  # the lowest share that is drawn
@@ -82,12 +82,7 @@ def _figure(
         frameon=False,
         fontsize=8,
     )
-    files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
-    with rc_context({"svg.hashsalt": "tenfold"}):
-        figure.savefig(files[0], dpi=200)
-        figure.savefig(files[1], metadata={"Date": None})
-    pyplot.close(figure)
-    return files
+    return list(save_files(figure, path))
 
 
 def _bars(

@@ -191,12 +191,17 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
         room = names.get_window_extent().width / figure.dpi + 0.1
         height = figure.get_figheight() + 0.2 + 0.18 * -(-len(legend) // columns)
         figure.set_size_inches(max(figure.get_figwidth(), room), height)
-    files = path.with_name(f"{path.name}.png"), path.with_name(f"{path.name}.svg")
+    return Figure(inline(held.getvalue(), path.name, title), save_files(figure, path, dpi=280))
+
+
+def save_files(figure: Any, path: Path, dpi: int = 200) -> tuple[Path, Path]:
+    """`path.png` and `path.svg`, the same bytes for the same figure."""
+    png, svg = (path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg"))
     with rc_context({"svg.hashsalt": "tenfold"}):
-        figure.savefig(files[0], dpi=280)
-        figure.savefig(files[1], metadata={"Date": None})
+        figure.savefig(png, dpi=dpi)
+        figure.savefig(svg, metadata={"Date": None})
     pyplot.close(figure)
-    return Figure(inline(held.getvalue(), path.name, title), files)
+    return png, svg
 
 
 FLOOR = -12.0  # a weight of e^-12 is nothing to see

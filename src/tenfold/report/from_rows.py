@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib import pyplot, rc_context
+from matplotlib import pyplot
 
 from tenfold.lab.committed import Row
 from tenfold.report.collect import Curve, Point
-from tenfold.report.figures import LARGE, PALETTE, accuracy_by_length, style
+from tenfold.report.figures import LARGE, PALETTE, accuracy_by_length, save_files, style
 from tenfold.tasks import TASKS
 
 Series = Mapping[str, str]
@@ -141,9 +141,4 @@ def _saved(figure: Any, axes: Any, path: Path, title: str) -> list[Path]:
         return []
     figure.suptitle(title, x=0.02, ha="left", fontsize=11, wrap=True)
     figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8)
-    files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
-    with rc_context({"svg.hashsalt": "tenfold"}):
-        figure.savefig(files[0], dpi=200)
-        figure.savefig(files[1], metadata={"Date": None})
-    pyplot.close(figure)
-    return files
+    return list(save_files(figure, path))

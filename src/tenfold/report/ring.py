@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from matplotlib import colors, pyplot, rc_context
+from matplotlib import colors, pyplot
 from torch import Tensor
 
-from tenfold.report.figures import PALETTE
+from tenfold.report.figures import PALETTE, save_files
 from tenfold.theory.contest import BATCH, contest
 from tenfold.theory.descent import Learned, sampled_loss
 from tenfold.theory.ring import Ring
@@ -71,7 +71,7 @@ def write_figures(found: Mapping[str, Outcome], folder: Path) -> dict[str, Path]
     """train, test and learned, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {"train": _train(found), "test": _test(found), "learned": _learned(found)}
-    return {name: _saved(figure, folder / name) for name, figure in drawn.items()}
+    return {name: save_files(figure, folder / name)[0] for name, figure in drawn.items()}
 
 
 def _train(found: Mapping[str, Outcome]) -> Any:
@@ -159,15 +159,6 @@ def _learned(found: Mapping[str, Outcome]) -> Any:
 
 def _shades() -> Any:
     return colors.LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#FFFFFF", PALETTE[0]])
-
-
-def _saved(figure: Any, path: Path) -> Path:
-    """PNG and SVG; the PNG is told."""
-    with rc_context({"svg.hashsalt": "tenfold"}):
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-        figure.savefig(path.with_suffix(".png"), dpi=200)
-    pyplot.close(figure)
-    return path.with_suffix(".png")
 
 
 def table(found: Mapping[str, Outcome]) -> list[str]:
