@@ -88,10 +88,14 @@ class Examiner:
     ) -> Iterator[tuple[int, str, Examples]]:
         """The problems of every length and slice."""
         for length, label, sampler in self.samplers(lengths, slices):
-            rng = np.random.default_rng((self.seed, length, zlib.crc32(label.encode())))
-            drawn = self.batcher.task.sample(n, length, rng, sampler)
-            wording = self.batcher.format.phrasings(self.batcher.task).get(label)
-            yield length, label, replace(drawn, wording=wording)
+            yield length, label, self.problems(length, label, sampler, n)
+
+    def problems(self, length: int, label: str, sampler: Sampler, n: int) -> Examples:
+        """What a sampler draws under this label: the same problems for the same seed."""
+        rng = np.random.default_rng((self.seed, length, zlib.crc32(label.encode())))
+        drawn = self.batcher.task.sample(n, length, rng, sampler)
+        wording = self.batcher.format.phrasings(self.batcher.task).get(label)
+        return replace(drawn, wording=wording)
 
     def samplers(
         self, lengths: Sequence[int], slices: Sequence[str]

@@ -71,9 +71,9 @@ def build(recipe: Recipe) -> Built:
         "encoder_pe": recipe.encoder_pe,
         "cross_pe": recipe.cross_pe,
     }
-    own = size.own()
+    own, parameters = size.own(), inspect.signature(kind).parameters
     for name, value in {**wanted, **own}.items():
-        if value is not None and name not in inspect.signature(kind).parameters:
+        if value is not None and name not in parameters:
             raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
     encodings = {
         name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
@@ -88,7 +88,6 @@ def build(recipe: Recipe) -> Built:
         **encodings,
         **own,
     }
-    parameters = inspect.signature(kind).parameters
     make = MODELS.factory(Spec(name=size.kind), (*options, *parameters))
     _check_device(recipe.train.device)
     with torch.device("meta"):

@@ -39,7 +39,7 @@ def commit() -> str | None:
     root = here.parents[3]
     try:
         _git(here.parent, "ls-files", "--error-unmatch", here.name)
-        changed = _git(root, "status", "--porcelain", "--", "src", "papers")
+        changed = _git(root, "status", "--porcelain", "--", "src", "papers", ":!*.md")
         return _git(root, "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None

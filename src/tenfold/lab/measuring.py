@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import functools
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-
-import numpy as np
 
 from tenfold.batch import Batcher
 from tenfold.errors import TenfoldError
@@ -59,8 +56,7 @@ def every_run(lab: Lab, run: Run, length: int) -> Iterator[Row]:
     def ask(model: Answerer) -> Sequence[Measured]:
         found: list[Measured] = []
         for label, draw in wanted.items():
-            rng = np.random.default_rng((examiner.seed, length, zlib.crc32(label.encode())))
-            examples = examiner.batcher.task.sample(run.recipe.eval.n, length, rng, draw)
+            examples = examiner.problems(length, label, draw, run.recipe.eval.n)
             found += examiner.grade(model, examples, length, label)
         return found
 
