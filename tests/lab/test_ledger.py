@@ -13,7 +13,7 @@ from tenfold.lab.ledger import entry, find, ledger, ours
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import recipe
 from tenfold.lab.rules import Cell
-from tenfold.report.claims import markdown
+from tenfold.report.claims import markdown, status_of
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -139,7 +139,11 @@ WEAK, STRONG = rows_of(0.5, length=5), rows_of(1.0, length=5)
         ({"laptop": NONE}, {"scale": "any"}, "contradicted"),
         ({}, {}, "open"),
         ({"laptop": rows_of(1.0)}, {}, "open"),
-        ({"laptop": BOTH}, {"seeds": 2}, "open"),
+        ({"laptop": BOTH}, {"seeds": 2}, "partly"),
+        ({"laptop": ONE}, {"seeds": 2}, "partly"),
+        ({"laptop": NONE}, {"seeds": 2}, "not shown at this scale"),
+        ({"paper": NONE}, {"seeds": 2}, "open"),
+        ({"laptop": rows_of(1.0)}, {"seeds": 2}, "open"),
         ({"laptop": BOTH + STRONG}, {"given": GIVEN}, "reproduced"),
         ({"laptop": BOTH + WEAK}, {"given": GIVEN}, "not shown at this scale"),
         ({"paper": BOTH + WEAK}, {"given": GIVEN}, "open"),
@@ -162,6 +166,14 @@ def test_what_is_missing_is_named():
         "20 digits: 1 of 3 seeds",
     ]
     assert ours(make({"laptop": rows_of(1.0)})) == ""
+
+
+def test_fewer_seeds_than_wanted_are_told_beside_numbers_and_status():
+    early = make({"laptop": BOTH}, seeds=3)
+    assert ours(early) == "10 digits 100.0%, 20 digits 100.0%; 1 of 3 seeds so far"
+    assert status_of(early) == "partly (2 of 2; 1 of 3 seeds), laptop, 1 run"
+    assert status_of(make({"paper": NONE}, seeds=3)) == "open (1 of 3 seeds)"
+    assert status_of(make({"laptop": BOTH})) == "reproduced, laptop, 1 run"
 
 
 COMPARE = [{"where": {"recipe": "p/a"}, "above": {"recipe": "p/b"}}]

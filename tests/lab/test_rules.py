@@ -15,9 +15,13 @@ def rows_of(*values, **columns):
     return [{**row, "seed": seed, "value": value} for seed, value in enumerate(values)]
 
 
-def holds(rows, seeds=1, **condition):
-    (verdict,) = Condition.model_validate(condition).judged(rows, seeds)
-    return verdict.holds
+def verdict(rows, seeds=1, **condition):
+    (found,) = Condition.model_validate(condition).judged(rows, seeds)
+    return found
+
+
+def holds(rows, **condition):
+    return verdict(rows, **condition).holds
 
 
 @pytest.mark.parametrize(
@@ -70,9 +74,11 @@ def test_a_number_without_slice_and_checkpoint_is_found_too():
     assert holds(rows_of(2.0, slice="nines"), at_least=0) is None
 
 
-def test_too_few_seeds_are_missing():
-    assert holds(rows_of(1.0, 1.0), seeds=3, at_least=0.5) is None
-    assert holds(rows_of(1.0, 1.0), seeds=2, at_least=0.5) is True
+def test_too_few_seeds_are_named():
+    rows = rows_of(1.0, 1.0)
+    assert verdict(rows, seeds=2, at_least=0.5).missing == []
+    assert verdict(rows, seeds=3, at_least=0.5).missing == [": 2 of 3 seeds"]
+    assert holds(rows, seeds=3, at_least=0.5) is True
 
 
 def test_a_cell_of_two_rows_a_seed_is_refused():

@@ -68,9 +68,27 @@ class Entry:
         return list(dict.fromkeys(m for v in (*self.given, *self.shown) for m in v.missing))
 
     @property
+    def measured(self) -> bool:
+        """Whether every cell has a number, be it of fewer seeds than are wanted."""
+        return not self.absent and all(v.holds is not None for v in (*self.given, *self.shown))
+
+    @property
+    def seeds(self) -> int:
+        """The fewest seeds of a cell that the rule reads."""
+        return min((n.seeds for n in self._numbers), default=0)
+
+    @property
     def status(self) -> Status:
-        if self.missing:
+        """What the rule makes of the rows; fewer seeds than are wanted decide a claim in part at most."""
+        if not self.measured:
             return "open"
+        found = self._found()
+        if not self.missing:
+            return found
+        early: dict[Status, Status] = {"reproduced": "partly", "contradicted": "open"}
+        return early.get(found, found)
+
+    def _found(self) -> Status:
         large = self.claim.scale == "any" or self.scale == "paper"
         if not all(verdict.holds for verdict in self.given):
             return "open" if large else "not shown at this scale"
@@ -89,8 +107,11 @@ class Entry:
     @property
     def runs(self) -> list[str]:
         """The runs behind the rule's cells."""
-        numbers = [n for v in (*self.given, *self.shown) for n in (v.ours, v.against) if n]
-        return list(dict.fromkeys(run for number in numbers for run in number.runs))
+        return list(dict.fromkeys(run for number in self._numbers for run in number.runs))
+
+    @property
+    def _numbers(self) -> list[Number]:
+        return [n for v in (*self.given, *self.shown) for n in (v.ours, v.against) if n]
 
     def as_json(self) -> dict[str, Any]:
         claim = self.claim
@@ -157,7 +178,7 @@ def find(name: str) -> Entry:
 
 def ours(entry: Entry) -> str:
     """What we measured, for the rule's cells: `7 digits 99.8%, 10 digits 99.0%; median of 3 seeds`."""
-    if entry.scale is None or entry.missing:
+    if entry.scale is None or not entry.measured:
         return ""
     cells = [verdict.ours.cell for verdict in entry.shown]
     others = [verdict.condition.other for verdict in entry.shown if verdict.condition.other]
@@ -169,6 +190,8 @@ def ours(entry: Entry) -> str:
     seeds = min(verdict.ours.seeds for verdict in entry.shown)
     takes = {cell.take or "median" for cell in cells}
     over = f"; {takes.pop()} of {seeds} seeds" if len(takes) == 1 and seeds > 1 else ""
+    if entry.missing:
+        over = f"; {entry.seeds} of {entry.claim.seeds} seeds so far"
     return ", ".join(told) + over
 
 

@@ -107,7 +107,7 @@ class Cell(Strict):
 
 @dataclass(frozen=True)
 class Number:
-    """What a cell comes to; no value where rows or seeds are missing."""
+    """What a cell comes to; no value where it has no rows, and `missing` too where it has too few seeds."""
 
     cell: Cell
     value: float | None
@@ -231,10 +231,11 @@ def _number(cell: Cell, rows: Sequence[Row], seeds: int) -> Number:
             "name another column, such as metric or slice"
         )
     runs = tuple(dict.fromkeys(row["run"] for row in found if row["run"]))
-    if len(by_seed) < seeds:
-        lacks = f"{cell.told()}: " + (f"{len(by_seed)} of {seeds} seeds" if found else "no rows")
-        return Number(cell, None, len(by_seed), runs, lacks)
-    return Number(cell, TAKES[cell.take or "median"](list(by_seed.values())), len(by_seed), runs)
+    if not found:
+        return Number(cell, None, 0, (), f"{cell.told()}: no rows")
+    lacks = f"{cell.told()}: {len(by_seed)} of {seeds} seeds" if len(by_seed) < seeds else ""
+    value = TAKES[cell.take or "median"](list(by_seed.values()))
+    return Number(cell, value, len(by_seed), runs, lacks)
 
 
 def _column(row: Row, key: str) -> Any:

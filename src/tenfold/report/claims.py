@@ -100,16 +100,17 @@ def markdown(entries: Sequence[Entry]) -> str:
 def status_of(entry: Entry) -> str:
     """With what it rests on: `partly (7 of 8), laptop, 6 runs`."""
     if entry.status == "open":
-        return "open"
-    runs = f", {len(entry.runs)} runs" if entry.runs else ""
+        return _status(entry)
+    runs = f", {len(entry.runs)} run{'s' * (len(entry.runs) != 1)}" if entry.runs else ""
     return f"{_status(entry)}, {entry.scale}{runs}"
 
 
 def _status(entry: Entry) -> str:
-    """`partly (7 of 8)`."""
-    if entry.status == "partly":
-        return f"partly ({entry.held} of {len(entry.shown)})"
-    return entry.status
+    """`partly (7 of 8)`, `partly (8 of 8; 1 of 3 seeds)`."""
+    told = [f"{entry.held} of {len(entry.shown)}"] if entry.status == "partly" else []
+    if entry.measured and entry.missing:
+        told.append(f"{entry.seeds} of {entry.claim.seeds} seeds")
+    return entry.status + (f" ({'; '.join(told)})" if told else "")
 
 
 def _brief(text: str) -> str:
