@@ -1,9 +1,9 @@
-"""As far as five digits go: 200 digits, and carries through 20 columns, by a loop that reads its own answer; five seeds.
+"""As far as five digits go: 200 digits, and carries through 20 columns, by a loop that reads its own answer.
 
     tenfold reproduce symmetry/beyond
 
 Three in-place adders that see a column and the one before it: one layer that loops over its own last answer, one that
-loops over its hidden vectors, and six layers without a loop. Sums of 200 digits by how far their carries run.
+loops over its hidden vectors, and six layers without a loop (two seeds each). Sums of 200 digits by how far their carries run.
 About 40 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
@@ -19,8 +19,11 @@ SERIES = {
 LENGTH = {"smoke": 4}
 
 
+SEEDS = {"symmetry/looped-addition": 5}
+
+
 def grid(scale):
-    return [recipe(name, scale, seed=seed) for seed in range(5) for name in SERIES]
+    return [recipe(name, scale, seed=seed) for name in SERIES for seed in range(SEEDS.get(name, 2))]
 
 
 def measure(lab):

@@ -58,6 +58,7 @@ OTHERS = [  # task, format, problem, question, answer as written
     (Multiplication(), InPlace(4), "6*47", "6*__47", "__282"),
     (Multiplication(2), InPlace(4), "6*47", "_6*__47", "___282"),
     (Multiplication(3), InPlace("fit"), "123*4", "123*4", "_492"),
+    (Multiplication(), InPlace("fit", spare=1), "6*47", "6*_47", "_282"),
     (Multiplication(2), Reversed(), "6*47", "6*47", "282;_"),
     (Multiplication(2), Reversed(width=3), "6*47", "06*047", "28200;"),
     (Multiplication(), Interleaved(), "6*47", "*6467", "282;"),
@@ -211,6 +212,8 @@ def test_no_limit(written):
     ("make", "message"),
     [
         (lambda: InPlace(0), "frame of 0"),
+        (lambda: InPlace("fit", spare=-1), "-1 spare places"),
+        (lambda: InPlace(9, spare=1), "1 spare places in a frame of 9; .* go with frame: fit"),
         (lambda: Reversed(width=0), "width of 0"),
         (lambda: Interleaved(width=-1), "width of -1"),
     ],

@@ -114,7 +114,8 @@ class InPlace(Format):
     """Padded to a frame and read in place, one pass (`symmetry` paper); most significant digit first.
 
     frame 5: `___12+__345` is answered `___357` at the operator and the second operand.
-    `frame: fit` takes the longest operand of each batch, so that nothing is computed for padding alone.
+    `frame: fit` takes the longest operand of each batch, so that nothing is computed for padding alone; `spare` pads
+    more, so that an answer that is longer than its operands has places among them: `6*_47` with `spare: 1`.
     With `vary`, half of the batches have a frame that fits so, the others any from there to `frame`: then no model can
     count on padding between the operands. A batch has its frame from its own digits, the same one every time.
     A multiplier has its own few places: `_6*__345` (at most 2 digits) is answered `___2070` from its last
@@ -126,14 +127,20 @@ class InPlace(Format):
     name = "in-place"
     layouts = frozenset({"in_place"})
 
-    def __init__(self, frame: int | Literal["fit"] = 20, vary: bool = False) -> None:
+    def __init__(
+        self, frame: int | Literal["fit"] = 20, vary: bool = False, spare: int = 0
+    ) -> None:
         if frame != "fit" and frame < 1:
             raise TenfoldError(f'a frame of {frame}; at least 1, or "fit"')
+        if spare < 0 or (spare and frame != "fit"):
+            raise TenfoldError(
+                f"{spare} spare places in a frame of {frame}; at least 0, and they go with frame: fit"
+            )
         if frame == "fit" and vary:
             raise TenfoldError(
                 "a frame that fits does not vary further; name the longest with frame"
             )
-        self.frame, self.vary = frame, vary
+        self.frame, self.vary, self.spare = frame, vary, spare
 
     def longest(self) -> int | None:
         return None if self.frame == "fit" else self.frame
@@ -172,7 +179,7 @@ class InPlace(Format):
     def _frame(self, examples: Examples) -> int:
         fits = int(examples.longest.max())
         if self.frame == "fit":
-            return fits
+            return fits + self.spare
         if not self.vary:
             return self.frame
         rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(examples.operands).tobytes()))

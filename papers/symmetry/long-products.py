@@ -1,0 +1,22 @@
+"""Products with three digits, trained on up to 5 digits and asked at 40, by windows on columns; three seeds.
+
+    tenfold reproduce symmetry/long-products
+
+Six layers that each see three columns and the whole multiplier: nothing in the model knows how long the other number is.
+About 40 minutes on two idle cores at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+SERIES = {"symmetry/windowed-multiplication-3": "three columns and the multiplier"}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(
+        rows, SERIES, folder / "by-length", "Up to 3 digits times a number, trained on up to 5"
+    )
