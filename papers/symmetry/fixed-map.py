@@ -17,7 +17,7 @@ from tenfold.lab.influence import lists
 from tenfold.lab.recipes import recipe
 from tenfold.report.influence import draw_lists
 
-NAMES = [f"symmetry/addition-{which}" for which in ("relative", "cascades-2", "cascades-5")]
+NAMES = [f"symmetry/addition-{which}" for which in ("relative", "cascades-2", "complex")]
 FOUND = {}  # the lists of the first seed of each recipe, to be drawn
 
 
