@@ -106,6 +106,8 @@ def test_python(write):
         (HEAD + "seeds: many", "seeds"),
         (HEAD + "cases: {a: {recipe: [x]}}", "known by its name or file, not by"),
         ("[" * 3000, "nested too deep"),
+        ("{a: " * 100_000 + "1" + "}" * 100_000, "nested too deep"),
+        ("- " * 100_000 + "1", "nested too deep"),
         ("seeds: [1]", "no recipe is named"),
         ("recipe: symmetry/adition-relative", 'did you mean "symmetry/addition-relative"'),
         (HEAD.replace("smoke", "smoky"), 'did you mean "smoke"'),
