@@ -7,6 +7,7 @@ from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.cascades import consecutive_carries, longest_cascade
 from tenfold.tasks.formats import InPlace, Reversed
+from tenfold.tasks.multiplication import Multiplication
 
 
 def drawn(name, length, written=None):
@@ -136,6 +137,26 @@ def test_pairs_are_numbers_of_every_kind():
 
 
 def test_pairs_are_asked_only_where_they_are_named():
-    named = {"carries", "levels", "pads", "pairs", "parts", "sentences", "shifted"}
+    named = {"carries", "levels", "multipliers", "pads", "pairs", "parts", "sentences", "shifted"}
     assert named.isdisjoint(Evaluation().slices)
     assert set(SLICES) == {*Evaluation().slices, *named}
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        (Multiplication(3), {"multiplier-1": (0, 9), "multiplier-2": (10, 99), "multiplier-3": (100, 999)}),
+        (Multiplication(2, most=12), {"multiplier-1": (0, 9), "multiplier-2": (10, 12)}),
+        (Multiplication(2, most=7), {"multiplier-1": (0, 7)}),
+        (Addition(), {}),
+    ],
+)  # fmt: skip
+def test_multipliers_of_each_length(task, expected, rng):
+    found = SLICES["multipliers"](4, task, Reversed())
+    assert found.keys() == expected.keys()
+    for label, (least, most) in expected.items():
+        examples = task.sample(5000, 4, rng, found[label])
+        digits = len(str(most))
+        values = examples.operands[:, 0, :digits] @ 10 ** np.arange(digits)
+        assert (values.min(), values.max()) == (least, most)
+        assert (examples.lengths[:, 1] == 4).all()

@@ -2,7 +2,7 @@
 
 A slice names the samplers to draw from at a length, none where it does not apply:
 `cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
-Which problems are hard is for the task to say (`Task.hard`). `carries`, `levels`, `parts`, `pads`,
+Which problems are hard is for the task to say (`Task.hard`). `carries`, `levels`, `multipliers`, `parts`, `pads`,
 `shifted`, `sentences` and `pairs` are asked only where named.
 """
 
@@ -61,6 +61,11 @@ def nines(length: int, task: Task, written: Format) -> dict[str, Sampler]:
 def levels(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     """By the levels of the parallel algorithm, those that are not rare: `levels-0` to `levels-4` of products of 5 digits."""
     return task.by_levels(length)
+
+
+def multipliers(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """Products by how many digits the multiplier has: `multiplier-1`, `multiplier-2`, ..."""
+    return task.hard(length).get("multipliers", {})
 
 
 def parts(length: int, task: Task, written: Format) -> dict[str, Sampler]:
@@ -134,6 +139,7 @@ SLICES: dict[str, Slice] = {
         cascades,
         carries,
         levels,
+        multipliers,
         nines,
         shifted,
         sentences,

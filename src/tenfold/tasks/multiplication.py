@@ -6,6 +6,8 @@ the multiplier, give what is written and the next carry.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from tenfold.errors import TenfoldError
@@ -20,7 +22,14 @@ from tenfold.tasks.base import (
     shortened,
     significant,
 )
-from tenfold.tasks.samplers import level_by_level, multiplied, multipliers, nines, numbers
+from tenfold.tasks.samplers import (
+    level_by_level,
+    multiplied,
+    multiplier_of,
+    multipliers,
+    nines,
+    numbers,
+)
 from tenfold.tasks.transducer import END, Transducer
 
 STATES = 2**20  # of a machine that is still written as a table
@@ -109,8 +118,15 @@ class Multiplication(Task):
         return self.solve(*self.operands_of(text, "a product of 2 numbers", "1*101"))
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
-        """A number that ends in any number of nines: the largest carries."""
-        return {"nines": {"nines": nines}}
+        """A number that ends in any number of nines: the largest carries. And multipliers of each length by themselves."""
+        each: dict[str, Sampler] = {
+            f"multiplier-{digits}": functools.partial(
+                multiplier_of, digits=digits, largest=self.most
+            )
+            for digits in range(1, self.multiplier + 1)
+            if self.most is None or self.base ** (digits - 1) <= self.most
+        }
+        return {"nines": {"nines": nines}, "multipliers": each}
 
     def by_levels(self, length: int) -> dict[str, Sampler]:
         return level_by_level(length, self.drawn, self.base, self.multiplier, self.most)

@@ -232,14 +232,36 @@ def level_by_level(
 
 
 def multipliers(
-    rng: np.random.Generator, n: int, digits: int, base: int, largest: int | None = None
+    rng: np.random.Generator,
+    n: int,
+    digits: int,
+    base: int,
+    largest: int | None = None,
+    least: int = 0,
 ) -> Drawn:
-    """Multipliers (N, 1, digits): their length uniform, then their digits; or uniform over 0..largest."""
+    """Multipliers (N, 1, digits): their length uniform, then their digits; or uniform over least..largest."""
     if largest is None:
         return lengths(rng, n, digits, 1, base)
-    value = rng.integers(0, largest + 1, (n, 1, 1))
+    value = rng.integers(least, largest + 1, (n, 1, 1))
     drawn = (value // base ** np.arange(digits) % base).astype(np.uint8)
     return drawn, significant(drawn)
+
+
+def multiplier_of(
+    rng: np.random.Generator,
+    n: int,
+    length: int,
+    terms: int,
+    base: int,
+    *,
+    digits: int,
+    largest: int | None = None,
+) -> Drawn:
+    """Products whose multiplier has exactly so many digits, uniform over those; the other number exactly `length`."""
+    highest = base**digits - 1 if largest is None else min(base**digits - 1, largest)
+    least = base ** (digits - 1) if digits > 1 else 0
+    few = multipliers(rng, n, digits, base, highest, least)
+    return multiplied(few, longest(rng, n, length, 1, base))
 
 
 def multiplied(few: Drawn, many: Drawn) -> Drawn:
