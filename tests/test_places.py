@@ -2,7 +2,17 @@ import pytest
 import torch
 
 from tenfold.errors import TenfoldError
-from tenfold.places import SCHEMES, Places, abacus, coupled, cyclic, distance, randomized, shifted
+from tenfold.places import (
+    SCHEMES,
+    Places,
+    abacus,
+    coupled,
+    cyclic,
+    distance,
+    interpolated,
+    randomized,
+    shifted,
+)
 
 
 def generator(seed=0):
@@ -125,5 +135,45 @@ def test_coupled_is_the_significance(make_batcher, task):
     assert torch.equal(batch.sequence.places["coupled"], batch.sequence.places["significance"])
 
 
+def test_cyclic_by_column_does_not_know_how_long_the_question_is(make_batcher, task):
+    for problem in ("12+345", "9+9", "12345+1"):
+        batch = make_batcher("causal", lambda *a: cyclic(*a, period=2, axis="column"))(
+            task.parse(problem)
+        )
+        column = batch.sequence.places["column"]
+        expected = [[c if c < 0 else c % 2 for c in row] for row in column.tolist()]
+        assert batch.sequence.places["cyclic"].tolist() == expected
+
+
+@pytest.mark.parametrize(("limit", "parts"), [(4, 1), (6, 64), (9, 64), (20, 3)])
+def test_interpolated_by_plain_loops(ragged_index, limit, parts):
+    """Rows of 9, 6 and 2 tokens: none is beyond the limit, and short ones are left as they are."""
+    at = ragged_index.add(role=torch.full((3, 9), 3))
+    found = interpolated(TOKENS, at, limit=limit, parts=parts)["interpolated"]
+    for row, count in enumerate((9, 6, 2)):
+        for place in range(9 - count, 9):
+            index = place - (9 - count)
+            scale = limit / count if count > limit else 1.0
+            assert found[row, place] == int(index * scale * parts + 1e-9)
+        assert (found[row, : 9 - count] == -1).all()
+    assert found.max() < limit * parts
+
+
+def test_interpolated_answers_of_an_encoder_decoder_have_their_own_limit(make_batcher, task):
+    def scheme(*given):
+        return interpolated(*given, limit=4, answer_limit=2, parts=8)
+
+    batch = make_batcher("seq2seq", scheme)(task.parse("123+456"))  # 7 tokens, and 5 for the answer
+    assert batch.source.places["interpolated"].tolist() == [[i * 32 // 7 for i in range(7)]]
+    assert batch.sequence.places["interpolated"].tolist() == [[i * 16 // 5 for i in range(5)]]
+
+
 def test_names():
-    assert SCHEMES.names() == ["abacus", "coupled", "cyclic", "randomized", "shifted"]
+    assert SCHEMES.names() == [
+        "abacus",
+        "coupled",
+        "cyclic",
+        "interpolated",
+        "randomized",
+        "shifted",
+    ]

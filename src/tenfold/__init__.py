@@ -14,7 +14,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _ENCODINGS = (
-    "ALiBi", "CoPE", "Compose", "FIRE", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
+    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
     "KerplePower", "Learned", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
     "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "Scalar", "Significance",
     "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
@@ -23,6 +23,7 @@ _WHERE = {
     "Recipe": "tenfold.lab.recipe",
     "Run": "tenfold.lab.run",
     "train": "tenfold.lab.train",
+    "calibrate": "tenfold.lab.calibrating",
     "recipe": "tenfold.lab.recipes",
     "TenfoldError": "tenfold.errors",
     "Places": "tenfold.places",

@@ -92,6 +92,7 @@ def in_order(
 # whole answer are known before its first digit is decoded.
 
 ROLES = 32  # at the most; a task has few operands
+OPERAND = 3  # the role of the first of them
 
 Scheme = Callable[[Tensor, Places, torch.Generator | None], Places]
 
@@ -160,14 +161,45 @@ def cyclic(
     generator: torch.Generator | None = None,
     *,
     period: PositiveInt = 3,
+    axis: str = "index",
 ) -> Places:
     """The index modulo a period (CPI of the `bias` paper): no position is ever unseen.
+
+    In a question that is padded to one width a column always has the same phase; where widths differ it keeps it on the
+    axis `column`.
 
     >>> cyclic(torch.zeros(1, 4), Places(index=torch.arange(4)[None]))["cyclic"].tolist()
     [[0, 1, 2, 0]]
     """
-    index = places["index"]
-    return places.add(cyclic=torch.where(index >= 0, index % period, -1))
+    place = places[axis]
+    return places.add(cyclic=torch.where(place >= 0, place % period, -1))
+
+
+def interpolated(
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    limit: PositiveInt = 64,
+    answer_limit: PositiveInt | None = None,
+    parts: PositiveInt = 1,
+) -> Places:
+    """The index, drawn together where there are more than `limit` tokens, so that none lies beyond the trained ones.
+
+    Position interpolation (Chen et al. 2023). Places are whole numbers, of which `parts` make a position: with 64 of them
+    `fine-sinusoidal` tells neighbours apart. How many tokens there are is known from the question and the room for its
+    answer. The answer in an encoder-decoder is a sequence of its own, with its own limit.
+
+    >>> at = Places(index=torch.arange(4)[None], role=torch.full((1, 4), 3))
+    >>> interpolated(torch.zeros(1, 4), at, limit=2, parts=10)["interpolated"].tolist()
+    [[0, 5, 10, 15]]
+    """
+    index, role = places["index"], places["role"]
+    asks = (role >= OPERAND).any(-1, keepdim=True)  # (B|1, 1): the question is in it
+    most = torch.where(asks, limit, limit if answer_limit is None else answer_limit)
+    count = index.amax(-1, keepdim=True) + 1
+    place = index * most * parts // torch.maximum(count, most)
+    return places.add(interpolated=torch.where(index >= 0, place, -1))
 
 
 def abacus(
@@ -215,5 +247,5 @@ def periods(schemes: Sequence[Scheme]) -> dict[str, int]:
 
 
 SCHEMES: Registry[Places] = Registry(
-    "scheme", "tenfold.schemes", of=(shifted, randomized, cyclic, abacus, coupled)
+    "scheme", "tenfold.schemes", of=(shifted, randomized, interpolated, cyclic, abacus, coupled)
 )

@@ -75,7 +75,7 @@ def test_what_is_an_experiment_and_what_a_recipe(shelf):
         ("tinny", 'unknown paper "tinny"; did you mean "tiny"'),
         ("tiny/later", "tiny/later does not exist yet; there is: both"),
         ("tiny/bot", 'unknown experiment of tiny "bot"; did you mean "both"'),
-        ("bias/calibratoin", "papers/bias has no experiment yet"),
+        ("principled/additoin", "papers/principled has no experiment yet"),
     ],
 )
 def test_what_is_not_there(shelf, name, message):

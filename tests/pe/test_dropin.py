@@ -64,6 +64,7 @@ def split(x):
 @pytest.mark.parametrize(("spec", "kind"), CASES.values(), ids=CASES)
 def test_as_our_own_attention(spec, kind, queries, rows, attention, normal):
     pe, at = made(spec), facts(rows)
+    pe.serve(kind)
     x, q_at = normal(rows, 9, 16), at.last(queries)
     valid = at["index"] >= 0
     allowed = visibility(queries, 9, valid, kind is Attends.CAUSAL, x.device)

@@ -1,6 +1,16 @@
 """The command line, a module a part. Commands import what they need when they run: `tenfold --help` does not wait for torch."""
 
-from tenfold.cli import inside, ledger, looking, proving, results, running, sweeping, theory  # noqa: F401 (they add their commands)
+from tenfold.cli import (  # noqa: F401 (they add their commands)
+    calibrating,
+    inside,
+    ledger,
+    looking,
+    proving,
+    results,
+    running,
+    sweeping,
+    theory,
+)
 from tenfold.cli.shared import app, parse_lengths
 from tenfold.cli.start import main
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -45,6 +45,12 @@ def train(
     log_samples: Annotated[
         bool, Parameter(negative=(), help="Keep every question and answer in samples.jsonl.")
     ] = False,
+    calibrated: Annotated[
+        Path | None, Parameter(help="What `tenfold calibrate` found: its lines bias attention.")
+    ] = None,
+    positions: Annotated[
+        Literal["keep", "drop"], Parameter(help="With --calibrated: the recipe's own encoding.")
+    ] = "drop",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Train a recipe and measure it beyond its training length. The same command again resumes.
@@ -68,6 +74,11 @@ def train(
         if value is not None:
             changes.setdefault("train", {})[key] = value
     chosen = find(recipe, scale, **changes)
+    if calibrated is not None:
+        from tenfold.calibration import Calibration
+        from tenfold.lab.calibrating import with_lines
+
+        chosen = with_lines(chosen, Calibration.read(calibrated), positions)
     if place().rank > 0:
         return None if dry_run else _train_along(chosen, out)
     from tenfold.report.progress import Watch

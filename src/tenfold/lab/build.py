@@ -20,9 +20,12 @@ from tenfold.pe import ENCODINGS, SIZES
 from tenfold.places import SCHEMES
 from tenfold.registry import Spec
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS
+from tenfold.tasks.noise import Noise
 from tenfold.tasks.samplers import exact
 from tenfold.training.lengths import LENGTHS
 from tenfold.training.loop import stream
+
+SEEN = 1000  # problems, to see which symbols answers are made of
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Built:
     make_model: Callable[[], Model]
     draw: Callable[..., Any]
     length_at: Callable[..., int]
+    noise: Noise | None = None  # in the answers that training sees
 
     def model(self) -> Model:
         """A new model with the recipe's seed; the global random state is left as it was."""
@@ -46,9 +50,10 @@ class Built:
         recipe = self.recipe
         rng = np.random.default_rng((recipe.seed, number))
         length = self.length_at(rng, recipe.data.length)
-        return self.batcher(
-            self.batcher.task.sample(recipe.train.batch, length, rng, self.draw), generator
-        )
+        examples = self.batcher.task.sample(recipe.train.batch, length, rng, self.draw)
+        if self.noise is not None:
+            examples = self.noise(examples, rng)
+        return self.batcher(examples, generator)
 
     def examiner(self, seed: int = 0) -> Examiner:
         size = self.recipe.model
@@ -99,7 +104,10 @@ def build(recipe: Recipe) -> Built:
     rng = np.random.default_rng(0)
     for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
         task.sample(1, length, rng, draw)
-    return Built(recipe, batcher, lambda: make(**options), draw, length_at)
+    share, noise = recipe.data.noise, None
+    if share:
+        noise = Noise.among(task.sample(SEEN, recipe.data.length, rng, draw), share)
+    return Built(recipe, batcher, lambda: make(**options), draw, length_at, noise)
 
 
 def _check_device(name: str) -> None:

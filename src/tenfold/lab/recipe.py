@@ -18,7 +18,7 @@ from tenfold.errors import TenfoldError, unknown
 from tenfold.models.block import Norm
 from tenfold.models.looped import Feedback
 from tenfold.registry import Spec, first_problem
-from tenfold.training.options import Training
+from tenfold.training.options import Share, Training
 
 PROSE = {"name", "about", "claim"}  # keys that decide nothing
 HOUSEKEEPING = {"train": {"log_every", "checkpoint_every"}}
@@ -37,6 +37,7 @@ class Data(Strict):
     length: pydantic.PositiveInt = 5  # the longest operand in training
     sampler: Spec = Spec(name="numbers")
     lengths: Spec = Spec(name="longest")  # how a batch's length is chosen
+    noise: Share = 0.0  # share of answer digits that training sees wrongly
 
 
 class ModelSize(Strict):

@@ -56,13 +56,15 @@ class Encodings(nn.Module):
     def __init__(self, make: EncodingFactory, shape: Shape, kind: Attends) -> None:
         super().__init__()
 
-        def made(embeds: bool) -> PositionalEncoding:
+        def made(embeds: bool, layer: int = 0) -> PositionalEncoding:
             pe = make(width=shape.width, heads=shape.heads, head_size=shape.width // shape.heads)
             pe.serve(kind)
+            pe.in_layer(layer)
             return pe.part(embeds=embeds, attends=shape.layers > 0) or NoPE()
 
         first = made(embeds=kind is not Attends.CROSS)
-        later = [made(embeds=False) for _ in range(0 if first.shared else shape.layers - 1)]
+        layers = 1 if first.shared else shape.layers
+        later = [made(embeds=False, layer=layer) for layer in range(1, layers)]
         for pe in later:
             pe.borrow(first)
         self.each = nn.ModuleList([first, *later])

@@ -2,8 +2,10 @@
 
 from tenfold.pe.alibi import ALiBi
 from tenfold.pe.base import ENCODINGS, SIZES, Attends, PositionalEncoding
+from tenfold.pe.calibrated import Calibrated, Line
 from tenfold.pe.compose import Compose
 from tenfold.pe.cope import CoPE
+from tenfold.pe.fine_sinusoidal import FineSinusoidal
 from tenfold.pe.fire import FIRE
 from tenfold.pe.hard_alibi import HardALiBi
 from tenfold.pe.inverse import Inverse
@@ -37,8 +39,10 @@ __all__ = [
     "T5",
     "ALiBi",
     "Attends",
+    "Calibrated",
     "CoPE",
     "Compose",
+    "FineSinusoidal",
     "HardALiBi",
     "Inverse",
     "InverseLog",
@@ -46,6 +50,7 @@ __all__ = [
     "KerpleLog",
     "KerplePower",
     "Learned",
+    "Line",
     "NoPE",
     "Pairwise",
     "PerHead",

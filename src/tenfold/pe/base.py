@@ -169,6 +169,9 @@ class PositionalEncoding(Checked, nn.Module):
                 f"{' and '.join(sorted(self.kinds))}"
             )
 
+    def in_layer(self, layer: int) -> None:
+        """Be told which layer it is in, counted from 0; one that is shared is in the first."""
+
     def embed(self, x: Tensor, at: Places) -> Tensor:
         """The input (B, T, D) with places added."""
         return x

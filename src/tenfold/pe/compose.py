@@ -93,6 +93,10 @@ class Parted(PositionalEncoding):
         for part in self.parts:
             part.serve(kind)
 
+    def in_layer(self, layer: int) -> None:
+        for part in self.parts:
+            part.in_layer(layer)
+
     def check(self, q_at: Places, k_at: Places) -> None:
         for part in self.parts:
             part.check(q_at, k_at)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tenfold.errors import TenfoldError
 from tenfold.lab.checked import Fields
 from tenfold.lab.run import Run
-from tenfold.report import collect, sections
+from tenfold.report import calibration_section, collect, sections
 from tenfold.report import maps as learned
 from tenfold.report.groups import Group, Story, gather
 from tenfold.report.html import document
@@ -64,6 +64,7 @@ def _body(story: Story, out: Path, title: str, examples: int) -> str:
         sections.hard(groups, out, title),
         sections.pairs(groups, out),
         learned.section(groups, story.runs, out),
+        calibration_section.section(story.runs, out),
         sections.examples(groups, story.runs, examples),
         sections.provenance(groups),
     ]

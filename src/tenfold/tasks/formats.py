@@ -68,7 +68,7 @@ class Format(ABC):
         """
         ended = np.append(np.flatnonzero(tokens == vocabulary.end), len(tokens))[0]
         text = vocabulary.text(tokens[:ended][::-1])
-        if self.longest() is None:
+        if not self.pads:
             return text
         beyond = "nothing" if asked is None else asked.beyond_of(row)
         if asked is None or beyond == "nothing":
@@ -96,6 +96,11 @@ class Format(ABC):
     def longest(self) -> int | None:
         """The longest operand that fits, if there is a limit."""
         return None
+
+    @property
+    def pads(self) -> bool:
+        """Whether answers are padded with zeros to a width."""
+        return self.longest() is not None
 
     def ends(self) -> Ends | None:
         """How operands end, where columns of any length are written alike and the answer from its units on."""
@@ -202,10 +207,47 @@ class InPlace(Format):
         return vocabulary.text(tokens).lstrip(vocabulary.symbols[vocabulary.pad])
 
 
-class Reversed(Format):
+class Padded(Format):
+    """Zeros in front of operands, to a width; a subclass says in which order digits then stand.
+
+    `width: 4` takes operands of up to 4 digits, and answers have as many digits as these may need. With `spare`, `width` is
+    the least: an operand of n digits has n + spare places if that is more, so there is no longest one, and what overflows
+    an operand has its place among the spare ones, `0123+0748` -> `1780` (`bias` paper).
+    """
+
+    def __init__(self, width: int | None = None, spare: int | None = None) -> None:
+        if width is not None and width < 1:
+            raise TenfoldError(f"a width of {width}; at least 1")
+        if spare is not None and (spare < 0 or width is None):
+            raise TenfoldError(f"{spare} spare places; at least 0, and they go with a width")
+        self.width, self.spare = width, spare
+
+    @property
+    def pads(self) -> bool:
+        return self.width is not None
+
+    def longest(self) -> int | None:
+        return self.width if self.spare is None else None
+
+    def widths(self, examples: Examples) -> Ints | None:
+        """How many places the operands of each problem have (N,), if not as many as they have digits."""
+        if self.width is None:
+            return None
+        if self.spare is None:
+            return np.full(len(examples), self.width, dtype=np.int64)
+        return np.maximum(examples.longest + self.spare, self.width)
+
+    def answer(self, examples: Examples, vocabulary: Vocabulary) -> tuple[Line, Ints, Ints]:
+        widths = self.widths(examples)
+        if widths is not None:
+            widths = widths + max(examples.room - (self.spare or 0), 0)
+        return reversed_answer(examples, vocabulary, widths)
+
+
+class Reversed(Padded):
     """`12+345` is answered `753;`, least significant digit first (`principled`, `bias`).
 
-    `width: 4` writes `0012+0345`, answered `75300;`. `operands: reversed` writes `21+543`.
+    `width: 4` writes `0012+0345`, answered `75300;`; with `spare: 1`, `7530;`. `operands: reversed` writes `21+543`.
     A multiplier is not widened so far, but to as many digits as it may have.
     """
 
@@ -213,14 +255,13 @@ class Reversed(Format):
     layouts = frozenset({"causal", "seq2seq"})
 
     def __init__(
-        self, width: int | None = None, operands: Literal["forward", "reversed"] = "forward"
+        self,
+        width: int | None = None,
+        operands: Literal["forward", "reversed"] = "forward",
+        spare: int | None = None,
     ) -> None:
-        if width is not None and width < 1:
-            raise TenfoldError(f"a width of {width}; at least 1")
-        self.width, self.operands = width, operands
-
-    def longest(self) -> int | None:
-        return self.width
+        super().__init__(width, spare)
+        self.operands = operands
 
     def ends(self) -> Ends | None:
         return "each" if self.width is None else None
@@ -228,10 +269,11 @@ class Reversed(Format):
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
         terms = examples.operands.shape[1]
-        lengths = examples.lengths
-        if self.width is not None:
-            widths = [examples.room if m == examples.short else self.width for m in range(terms)]
-            lengths = np.where(lengths > 0, np.array(widths, dtype=np.int64), 0)
+        lengths, widths = examples.lengths, self.widths(examples)
+        if widths is not None:
+            short = np.arange(terms) == (-1 if examples.short is None else examples.short)
+            places = np.where(short, examples.room, widths[:, None])
+            lengths = np.where(lengths > 0, places, 0)
         asked = lengths.sum(1) + (lengths > 0).sum(1) - 1
         question = _blank(len(examples), int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
@@ -250,25 +292,25 @@ class Reversed(Format):
                 operator = vocabulary.operator + examples.operators
                 _fill(question, between, operator, Role.OPERATOR, -1, -1)
             from_right = from_right - length - 1
-        return Written(question, asked, *reversed_answer(examples, vocabulary, self.width))
+        return Written(question, asked, *self.answer(examples, vocabulary))
 
 
-class Interleaved(Format):
+class Interleaved(Padded):
     """Columns side by side, zero-padded: `12+345` is written `+031425`, answered `753;` (`bias` paper).
 
     A multiplier of one digit stands in every column: `6*47` is written `*6467`. One operand alone has no operator.
+    With `mark` it has one too, `S0123`, and the operator has a column, the one above all digits: what looks at columns
+    alone then sees where they end.
     """
 
     name = "interleaved"
     layouts = frozenset({"causal", "seq2seq"})
 
-    def __init__(self, width: int | None = None) -> None:
-        if width is not None and width < 1:
-            raise TenfoldError(f"a width of {width}; at least 1")
-        self.width = width
-
-    def longest(self) -> int | None:
-        return self.width
+    def __init__(
+        self, width: int | None = None, spare: int | None = None, mark: bool = False
+    ) -> None:
+        super().__init__(width, spare)
+        self.mark = mark
 
     def ends(self) -> Ends | None:
         return "together" if self.width is None else None
@@ -281,8 +323,10 @@ class Interleaved(Format):
                 f'a multiplier of up to {examples.room} digits does not fit the format "{self.name}", '
                 "which repeats it in every column; one digit fits"
             )
-        columns = examples.longest if self.width is None else np.full(n, self.width, dtype=np.int64)
-        asked = columns * terms + (terms > 1)
+        widths = self.widths(examples)
+        columns = examples.longest if widths is None else widths
+        marked = terms > 1 or self.mark
+        asked = columns * terms + marked
         question = _blank(n, int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         place = from_right // terms
@@ -292,11 +336,12 @@ class Interleaved(Format):
             digit = np.take_along_axis(examples.operands[:, m], own.clip(max=width - 1), 1)
             digit = np.where(own < width, digit, 0)
             _fill(question, inside, digit, examples.role(m), own, place)
-        if terms > 1:
+        if marked:
             first = from_right == columns[:, None] * terms
             operator = vocabulary.operator + examples.operators
-            _fill(question, first, operator, Role.OPERATOR, -1, -1)
-        return Written(question, asked, *reversed_answer(examples, vocabulary, self.width))
+            above = columns[:, None] if self.mark else -1
+            _fill(question, first, operator, Role.OPERATOR, -1, above)
+        return Written(question, asked, *self.answer(examples, vocabulary))
 
 
 def _blank(n: int, size: int, vocabulary: Vocabulary) -> Line:
@@ -319,13 +364,14 @@ def _fill(
 
 
 def reversed_answer(
-    examples: Examples, vocabulary: Vocabulary, width: int | None
+    examples: Examples, vocabulary: Vocabulary, widths: Ints | None
 ) -> tuple[Line, Ints, Ints]:
-    """The answer from its units on, then the end; its places do not tell where it ends."""
-    digits = (
-        examples.answer_length if width is None else np.full(len(examples), width + examples.room)
-    )
-    budget = (examples.longest if width is None else np.full(len(examples), width)) + examples.room
+    """The answer from its units on, then the end; its places do not tell where it ends.
+
+    Padded to `widths` (N,) digits, if these are given.
+    """
+    digits = examples.answer_length if widths is None else widths
+    budget = examples.longest + examples.room if widths is None else widths
     place = np.arange(int(budget.max()) + 1, dtype=np.int64)[None]  # (1, A)
     kept = min(place.shape[1], examples.answer.shape[1])
     tokens = np.zeros((len(examples), place.shape[1]), dtype=np.int64)

@@ -64,7 +64,8 @@ class InText(Woven):
         vocabulary = self.vocabulary(task)
         gaps = self.words(examples.rows([row]), vocabulary)
         said = [vocabulary.text(words.ids[0, : words.count[0]]) for words in gaps]
-        numbers = re.findall(r"\w+\W?", task.question(examples, row))  # `12+`, `345`
+        bare = Task.question(task, examples, row)  # its own may not stand number by number
+        numbers = re.findall(r"\w+\W?", bare)  # `12+`, `345`
         front = len(said) - len(numbers)  # a problem of fewer numbers has more gaps before these
         pieces = [*said[:front], *itertools.chain(*zip(numbers, said[front:], strict=True))]
         return " ".join(piece for piece in pieces if piece)

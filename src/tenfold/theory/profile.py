@@ -41,6 +41,7 @@ def profile(pe: PositionalEncoding, *, heads: int, head_size: int, furthest: int
     if bias is not None:
         logits = logits + bias
     if seen is not None:
-        logits = logits.masked_fill(~seen, -math.inf)
+        itself = count[0] == furthest  # always seen
+        logits = logits.masked_fill(~(seen | itself), -math.inf)
     behind = logits[0, :, 0].flip(-1)  # by distance
     return behind - behind[:, :1]

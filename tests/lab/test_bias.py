@@ -1,0 +1,188 @@
+"""The recipes of the `bias` paper: what they write, what their windows see, and what can be proved of them."""
+
+import numpy as np
+import pytest
+import torch
+
+from tenfold.certify.certificate import Prover
+from tenfold.certify.locality import NotCertifiable
+from tenfold.lab import experiments
+from tenfold.lab.build import build
+from tenfold.lab.recipes import recipe
+from tenfold.lab.train import train
+from tenfold.tasks import samplers
+
+TASKS = ("successor", "addition", "times", "parity")
+KINDS = ("vanilla", "rope", "alibi", "relative", "randomized", "interpolated")
+WINDOWS = ("window", "window-cyclic", "window-none")
+
+
+def told(name, problem, **changes):
+    built = build(recipe(f"bias/{name}", **changes))
+    batch, v = built.batcher(built.batcher.parse(problem)), built.batcher.vocabulary
+    target = [token for token in batch.target[0].tolist() if token >= 0]
+    return v.text(batch.source.tokens[0]), v.text(target)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "question", "answer"),
+    [
+        ("addition-vanilla", "123+748", "00123+00748", "17800;"),
+        ("addition-vanilla", "123456+7", "0123456+0000007", "3643210;"),  # longer than in training
+        ("addition-window", "123+748", "+00172438", "1780;"),
+        ("successor-vanilla", "999", "00999", "00010;"),
+        ("successor-window", "99999", "S099999", "000001;"),
+        ("times-vanilla", "6*47", "6*00047", "28200;"),
+        ("times-window", "6*47", "*606467", "282;"),
+        ("parity-vanilla", "1101", "0" * 14 + "1101", "110" + "1" * 15 + ";"),
+        ("parity-window", "1" * 20, "P" + "1" * 20, "10" * 10 + ";"),
+    ],
+)
+def test_problems_are_written_as_in_the_paper(name, problem, question, answer):
+    assert told(name, problem) == (question, answer)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_all_methods_of_a_task_have_one_architecture(task):
+    plain = recipe(f"bias/{task}-vanilla")
+    for kinds, written in ((KINDS, "reversed"), (WINDOWS, "interleaved")):
+        first = recipe(f"bias/{task}-{kinds[0]}")
+        for kind in kinds:
+            other = recipe(f"bias/{task}-{kind}")
+            assert (other.model, other.task) == (plain.model, plain.task)
+            assert (other.train, other.data, other.format) == (
+                first.train,
+                first.data,
+                first.format,
+            )
+            assert other.format.name == written
+
+
+def scaffold(rows, tokens, width, step, ahead=0):
+    """The paper's matrices by plain loops: self-attention (rows x rows), cross-attention (rows x tokens).
+
+    Row i sees rows i - k; and the tokens of columns i - k, counted from the question's end, `step` tokens a column: the
+    anti-diagonal. k = 0..width, from -ahead on in cross-attention.
+    """
+    own, cross = torch.zeros(rows, rows).bool(), torch.zeros(rows, tokens).bool()
+    for i in range(rows):
+        for k in range(width + 1):
+            if i - k >= 0:
+                own[i, i - k] = True
+        for k in range(-ahead, width + 1):
+            for t in range(step):
+                j = tokens - 1 - step * (i - k) - t
+                if i - k >= 0 and 0 <= j < tokens:
+                    cross[i, j] = True
+    return own, cross
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "step", "ahead"),
+    [
+        ("successor-window-none", 1, 0),
+        ("parity-window-none", 1, 0),
+        ("addition-window-none", 2, 0),
+        ("times-window-none", 2, 0),
+        ("addition-window-none-both", 2, 1),
+    ],
+)
+def test_windows_are_the_matrices_of_the_paper(name, step, ahead, width):
+    window = {"name": "window", "behind": width, "ahead": 0, "axis": "column"}
+    own_window = {**window, "ahead": 0}
+    built = build(recipe(f"bias/{name}", pe=own_window, cross_pe={**window, "ahead": ahead}))
+    rng = np.random.default_rng(0)
+    batch = built.batcher(built.batcher.task.sample(2, 7, rng, samplers.exact))
+    model, at = built.model(), batch.sequence.places
+    own, cross = scaffold(len(at), batch.source.tokens.shape[1], width, step, ahead)
+    assert torch.equal(model.stack.encodings[0].visible(at, at)[0, 0], own)
+    seen = model.stack.cross_encodings[0].visible(at, batch.source.places)[0, 0]
+    assert torch.equal(seen, cross)
+
+
+def test_a_column_keeps_its_phase_in_a_longer_question():
+    built = build(recipe("bias/addition-window-cyclic"))
+    for length in (4, 5, 6, 7):
+        examples = built.batcher.task.sample(1, length, np.random.default_rng(0), samplers.exact)
+        batch = built.batcher(examples)
+        for side in (batch.source, batch.sequence):
+            assert torch.equal(side.places["cyclic"], side.places["column"] % 3)
+
+
+def first_digit(name, problems):
+    """Logits of the units, in float64."""
+    built = build(recipe(f"bias/{name}"))
+    model = built.model().double().eval()
+    return [model(built.batcher(built.batcher.parse(text)))[0, 0] for text in problems]
+
+
+def test_open_on_both_sides_the_units_need_positions():
+    """12+34 and 21+43 show the same digits in columns 0 and 1; their units are 6 and 4."""
+    swapped = ["12+34", "21+43"]
+    torch.testing.assert_close(*first_digit("addition-window-none-both", swapped))
+    for name in ("addition-window-none", "addition-window-cyclic-both"):
+        one, other = first_digit(name, swapped)
+        assert not torch.allclose(one, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("certified-addition-window", 'reads the axis "index", whose places have no bound'),
+        ("certified-parity-window", 'reads the axis "index", whose places have no bound'),
+        ("addition-window-cyclic", "written without a fixed width"),
+    ],
+)
+def test_what_cannot_be_proved_says_why(name, reason):
+    built = build(recipe(f"bias/{name}"))
+    with pytest.raises(NotCertifiable, match=reason):
+        Prover(built.model(), built.batcher)
+
+
+def test_a_window_that_is_open_ahead_cannot_be_proved():
+    both = {"name": "window", "behind": 1, "ahead": 1, "axis": "column"}
+    built = build(recipe("bias/certified-addition-cyclic", cross_pe=both))
+    with pytest.raises(NotCertifiable, match="open ahead by 1"):
+        Prover(built.model(), built.batcher)
+
+
+@pytest.mark.parametrize(
+    ("name", "contexts"),
+    [("parity-none", 18), ("parity-cyclic", 98), ("successor-none", 1320), ("successor-cyclic", 10540), ("times-cyclic", 45223), ("parity-none-2", 38)],
+)  # fmt: skip
+def test_contexts_of_scaffolded_models(name, contexts):
+    built = build(recipe(f"bias/certified-{name}"))
+    assert len(Prover(built.model(), built.batcher).contexts) == contexts
+
+
+def test_parity_is_proved_without_positions(tmp_path):
+    """Seconds of training on up to 4 bits; then right at every length."""
+    run = train(recipe("bias/certified-parity-none"), tmp_path / "run")
+    assert run.certify(which="final").proved
+    assert run.ask("1" * 500).right
+
+
+FIGURES = {
+    "baselines": {f"{what}-{task}" for what in ("figure-1", "table") for task in TASKS},
+    "scaffolding": {f"{what}-{task}" for what in ("windows", "table") for task in TASKS},
+    "certificates": set(),
+}
+METRICS = {"certificates": {"proved", "contexts", "wrong", "refused"}}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) for n in FIGURES])
+def test_an_experiment_at_smoke_scale(name, tmp_path):
+    (found,) = experiments.find(f"bias/{name}")
+
+    def sweep(recipes):
+        return [train(each, tmp_path / each.run_name) for each in recipes]
+
+    collected, _ = experiments.run(found, "smoke", [0], sweep)
+    assert {r["metric"] for r in collected.rows} >= METRICS.get(name, set()) | {"exact"}
+    drawn = tmp_path / "figures"
+    drawn.mkdir()
+    experiments.draw(found, "smoke", collected.rows, drawn)
+    assert {path.stem for path in drawn.glob("*.png")} == FIGURES[name]
+    keys = [(r["run"], r["recipe"], r["length"], r["slice"], r["metric"], r["checkpoint"]) for r in collected.rows]  # fmt: skip
+    assert len(keys) == len(set(keys)), "a row is there twice"
