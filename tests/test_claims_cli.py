@@ -105,7 +105,6 @@ def test_a_claim_without_results_says_what_is_missing(tenfold, tiny):
         (("claims", "--status", "opne"), 'unknown status "opne"; did you mean "open"?'),
         (("claims", "symmetry/fig2-rpe-holds", "--status", "open"), "leave --paper, --status"),
         (("claims", "--out", "no/such/folder/page.md"), "cannot write no/such/folder/page.md"),
-        (("reproduce", "bias"), "papers/bias has no experiment yet"),
         (("reproduce", "symmetry/txet"), '"txet"; did you mean "text"?'),
         (("reproduce", "symmetry/addition", "--seeds", "x"), '"x" is not a seed'),
         (("reproduce", "symmetry/addition", "--out", "/proc/results"), "cannot write to /proc"),
@@ -118,6 +117,13 @@ def test_bad_input_is_one_clear_line(tenfold, words, message):
     assert err.startswith("error: ")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_paper_without_experiments_says_so(tenfold, tiny, tmp_path):
+    (tmp_path / "papers" / "tiny" / "counting.py").unlink()
+    code, out, err = tenfold("reproduce", "tiny")
+    assert (code, out) == (2, "")
+    assert "papers/tiny has no experiment yet" in err
 
 
 def test_a_page_of_claims(tenfold, tmp_path):
