@@ -5,7 +5,8 @@ import torch
 
 from tenfold.batch import IGNORED, LAYOUTS
 from tenfold.errors import TenfoldError
-from tenfold.tasks import Role, samplers
+from tenfold.roles import Role
+from tenfold.tasks import samplers
 
 ROLES = {Role.TEXT: ".", Role.OPERATOR: "o", Role.ANSWER: "a", Role.OPERAND: "1", 4: "2", -1: "-1"}
 

@@ -14,7 +14,8 @@ MODULES = sorted(ROOT.rglob("*.py"))
 BELOW = {  # part: the parts right below it; it may import these and whatever lies below them
     "errors": (),
     "registry": ("errors",),
-    "places": ("registry",),
+    "roles": (),
+    "places": ("registry", "roles"),
     "tasks": ("places",),
     "batch": ("tasks",),
     "pe": ("places",),

@@ -22,7 +22,8 @@ from torch import Tensor
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.places import Places, Scheme
-from tenfold.tasks.base import Examples, Ints, Role, Task, Vocabulary
+from tenfold.roles import Role
+from tenfold.tasks.base import Examples, Ints, Task, Vocabulary
 from tenfold.tasks.formats import Format, Line, Written
 
 IGNORED = -100  # a target that is not graded

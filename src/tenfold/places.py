@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.registry import Registry
+from tenfold.roles import Role
 
 
 class Places:
@@ -92,7 +93,6 @@ def in_order(
 # whole answer are known before its first digit is decoded.
 
 ROLES = 32  # at the most; a task has few operands
-OPERAND = 3  # the role of the first of them
 
 Scheme = Callable[[Tensor, Places, torch.Generator | None], Places]
 
@@ -195,7 +195,7 @@ def interpolated(
     [[0, 5, 10, 15]]
     """
     index, role = places["index"], places["role"]
-    asks = (role >= OPERAND).any(-1, keepdim=True)  # (B|1, 1): the question is in it
+    asks = (role >= Role.OPERAND).any(-1, keepdim=True)  # (B|1, 1): the question is in it
     most = torch.where(asks, limit, limit if answer_limit is None else answer_limit)
     count = index.amax(-1, keepdim=True) + 1
     place = index * most * parts // torch.maximum(count, most)

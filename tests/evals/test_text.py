@@ -10,7 +10,8 @@ from tenfold.evals.exact import Examiner
 from tenfold.lab.build import build
 from tenfold.lab.recipes import recipe
 from tenfold.lab.samples import describe
-from tenfold.tasks import FORMATS, Role
+from tenfold.roles import Role
+from tenfold.tasks import FORMATS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.multiplication import Multiplication
 

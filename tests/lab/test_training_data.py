@@ -7,7 +7,7 @@ from tenfold.errors import TenfoldError
 from tenfold.lab.build import build
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.train import train
-from tenfold.tasks.base import Role
+from tenfold.roles import Role
 
 
 def in_place(sampler, task="addition", **more):

@@ -7,7 +7,7 @@ from tenfold.errors import TenfoldError
 from tenfold.pe import RELATIONS, Joint, Relative, Significance, Uniform
 from tenfold.places import Places
 from tenfold.registry import Spec
-from tenfold.tasks.base import Role
+from tenfold.roles import Role
 
 TEXT, OPERATOR, ANSWER, FIRST, SECOND = *Role, Role.OPERAND + 1
 

@@ -5,7 +5,7 @@ from tenfold.errors import TenfoldError
 from tenfold.pe import Compose, PerHead, Window
 from tenfold.pe.base import Span
 from tenfold.places import Places
-from tenfold.tasks.base import Role
+from tenfold.roles import Role
 
 
 @pytest.mark.parametrize(("behind", "ahead"), [(2, 0), (0, 0), (1, 3), (5, None), (10**6, None)])

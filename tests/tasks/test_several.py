@@ -12,8 +12,8 @@ from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Examiner
 from tenfold.evals.slices import SLICES
 from tenfold.registry import Spec
+from tenfold.roles import Role
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS, samplers
-from tenfold.tasks.base import Role
 from tenfold.tasks.several import Several
 
 SIGNS = {"+": operator.add, "-": operator.sub, "*": operator.mul}

@@ -7,7 +7,8 @@ import torch
 from tenfold.batch import IGNORED, Batcher
 from tenfold.errors import TenfoldError
 from tenfold.pe.relations import Significance, Uniform
-from tenfold.tasks import FORMATS, Role, samplers
+from tenfold.roles import Role
+from tenfold.tasks import FORMATS, samplers
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.chance import draws
 from tenfold.tasks.formats import InPlace

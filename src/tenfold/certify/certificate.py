@@ -26,8 +26,9 @@ from tenfold.certify.search import LIMIT, View
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.places import periods
+from tenfold.roles import Role
 from tenfold.tasks import samplers
-from tenfold.tasks.base import DIGITS, Ints, Role
+from tenfold.tasks.base import DIGITS, Ints
 from tenfold.tasks.transducer import END, Transducer
 
 BATCH = 4096

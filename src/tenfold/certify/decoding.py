@@ -23,7 +23,8 @@ from tenfold.certify.search import Known
 from tenfold.models.base import Model
 from tenfold.models.decoder import closed
 from tenfold.places import Places, periods
-from tenfold.tasks.base import Ints, Role
+from tenfold.roles import Role
+from tenfold.tasks.base import Ints
 
 CHUNK = 8192  # digits that are computed at a time
 NOBODY = -1  # in place of a token: there is none

@@ -9,7 +9,7 @@ from tenfold.models.base import Model
 from tenfold.models.stack import Encodings, Stack
 from tenfold.pe.base import PositionalEncoding, Span
 from tenfold.pe.compose import Parted
-from tenfold.tasks.base import Role
+from tenfold.roles import Role
 
 AXIS = "column"
 

@@ -19,12 +19,11 @@ from tenfold.pe.base import Attends, PositionalEncoding, Span, Steady
 from tenfold.pe.maps import role_word
 from tenfold.pe.scalar import looked_up
 from tenfold.places import ROLES, Places, distance
+from tenfold.roles import Role
 
-UNSEEN = (
-    -50.0
-)  # a query always sees itself; off its lines that weighs nothing, unless it has no other key
-OPERATOR, ANSWER, OPERAND = 1, 2, 3  # roles
-OPERANDS = {role_word(role): role for role in range(OPERAND, ROLES)}  # "operand 1": 3
+# A query always sees itself; off its lines that weighs nothing, unless it has no other key.
+UNSEEN = -50.0
+OPERANDS = {role_word(role): role for role in range(Role.OPERAND, ROLES)}  # "operand 1": 3
 
 
 class Line(pydantic.BaseModel):
@@ -69,10 +68,10 @@ def members(keys: str, at: Places) -> Tensor:
         return role == OPERANDS[keys]
     return {
         "all": role >= 0,
-        "text": role == 0,
-        "operator": (role == OPERATOR) & ~placed,
-        "start": (role == OPERATOR) & placed,
-        "answer": (role == ANSWER) | (role == OPERATOR) & placed,
+        "text": role == Role.TEXT,
+        "operator": (role == Role.OPERATOR) & ~placed,
+        "start": (role == Role.OPERATOR) & placed,
+        "answer": (role == Role.ANSWER) | (role == Role.OPERATOR) & placed,
     }[keys]
 
 

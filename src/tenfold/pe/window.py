@@ -11,8 +11,7 @@ from torch import Tensor
 from tenfold.pe.base import PositionalEncoding, Span, Steady
 from tenfold.pe.series import WINDOW, Series
 from tenfold.places import Places, distance
-
-ANSWER, OPERAND = 2, 3  # the roles of an answer's tokens, and of the first operand's
+from tenfold.roles import Role
 
 
 class Window(PositionalEncoding):
@@ -43,7 +42,7 @@ class Window(PositionalEncoding):
     ) -> None:
         super().__init__(axis, *(() if answers is None and hub is None else ("role",)))
         self.axis, self.behind, self.ahead = axis, behind, behind if ahead is None else ahead
-        self.answers, self.hub = answers, None if hub is None else OPERAND + hub
+        self.answers, self.hub = answers, None if hub is None else Role.OPERAND + hub
 
     @property
     def invariant(self) -> frozenset[str]:
@@ -71,7 +70,7 @@ class Window(PositionalEncoding):
         behind, related = distance(q_at[self.axis], k_at[self.axis])
         seen = related & (behind <= self.behind) & (behind >= -self.ahead)
         if self.answers is not None:
-            seen = seen & ((behind <= self.answers) | (k_at["role"] != ANSWER).unsqueeze(-2))
+            seen = seen & ((behind <= self.answers) | (k_at["role"] != Role.ANSWER).unsqueeze(-2))
         if self.hub is not None:
             asks, holds = q_at["role"] == self.hub, k_at["role"] == self.hub
             seen = torch.where(holds.unsqueeze(-2), True, seen & ~asks.unsqueeze(-1))

@@ -1,7 +1,8 @@
 """Tasks: problems with true answers, as digit arrays, and the formats that write them as tokens."""
 
 from tenfold.registry import Registry
-from tenfold.tasks.base import Examples, Role, Task, Vocabulary
+from tenfold.roles import Role
+from tenfold.tasks.base import Examples, Task, Vocabulary
 from tenfold.tasks.formats import Format, InPlace, Interleaved, Line, Reversed, Written
 from tenfold.tasks.samplers import SAMPLERS
 from tenfold.tasks.sentences import Sentences, SentencesInPlace

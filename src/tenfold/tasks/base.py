@@ -9,7 +9,6 @@ Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
 from __future__ import annotations
 
 import copy
-import enum
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
+from tenfold.roles import Role
 
 if TYPE_CHECKING:
     from tenfold.tasks.transducer import Transducer
@@ -37,18 +37,6 @@ Wording = tuple[tuple[str, ...], ...]
 # What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose
 # length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again.
 Beyond = Literal["nothing", "zeros", "last"]
-
-
-class Role(enum.IntEnum):
-    """What a token does in the text. Operand m (from 0) has role `OPERAND + m`.
-
-    Where only some problems have a hub (sums and products in one model), it has a role of its own, after all operands.
-    """
-
-    TEXT = 0
-    OPERATOR = 1
-    ANSWER = 2
-    OPERAND = 3
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks.base import Examples, Ints, Role, Task, Vocabulary, Wording
+from tenfold.roles import Role
+from tenfold.tasks.base import Examples, Ints, Task, Vocabulary, Wording
 
 
 @dataclass(frozen=True)

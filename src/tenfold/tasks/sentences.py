@@ -16,7 +16,8 @@ import numpy as np
 from pydantic import NonNegativeInt, PositiveInt
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks.base import Examples, Ints, Role, Task, Vocabulary, Wording
+from tenfold.roles import Role
+from tenfold.tasks.base import Examples, Ints, Task, Vocabulary, Wording
 from tenfold.tasks.chance import below, draws
 from tenfold.tasks.formats import Format, Line, Written, reversed_answer
 from tenfold.tasks.wording import phrases, spoken, understood, words_of

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
-from tenfold.tasks.base import Examples, Ints, Role, Vocabulary, Wording
+from tenfold.roles import Role
+from tenfold.tasks.base import Examples, Ints, Vocabulary, Wording
 from tenfold.tasks.formats import InPlace, Line, Written
 
 Mask = NDArray[np.bool_]
