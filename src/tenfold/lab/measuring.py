@@ -38,16 +38,31 @@ def more_slices(
             yield row
 
 
-def every_run(lab: Lab, run: Run, length: int) -> Iterator[Row]:
+def every_run(
+    lab: Lab,
+    run: Run,
+    length: int,
+    *,
+    cascades: Sequence[int] = RUNS,
+    carries: Sequence[int] = RUNS,
+) -> Iterator[Row]:
     """Rows of two-operand sums of this length by how far their carries run: `cascade-3`, `carries-3`, ...
 
-    Cascades up to all columns, and carries in a row that do not run on; those that the run has are left out.
+    Cascades of these lengths and through all columns, and carries in a row that do not run on; those that the run has are
+    left out.
     """
-    short = [size for size in RUNS if size < length]
     asked: dict[str, Sampler] = {
-        **{f"cascade-{k}": functools.partial(samplers.cascade, cascade=k) for k in short},
+        **{
+            f"cascade-{k}": functools.partial(samplers.cascade, cascade=k)
+            for k in cascades
+            if k < length
+        },
         "cascade-all": functools.partial(samplers.cascade, cascade=length),
-        **{f"carries-{k}": functools.partial(samplers.carries, carries=k) for k in short},
+        **{
+            f"carries-{k}": functools.partial(samplers.carries, carries=k)
+            for k in carries
+            if k < length
+        },
     }
     known = _known(run)
     wanted = {label: draw for label, draw in asked.items() if (length, label) not in known}
