@@ -167,8 +167,19 @@ FIGURES = {
     "baselines": {f"{what}-{task}" for what in ("figure-1", "table") for task in TASKS},
     "scaffolding": {f"{what}-{task}" for what in ("windows", "table") for task in TASKS},
     "certificates": set(),
+    "calibration": {f"{what}-{task}" for what in ("calibrated", "table") for task in TASKS},
+    "robustness": {"early", "noise-5", "noise-20"},
+    "transfer": {"decoder", "times-2", "tagging", "reachability"},
+    "attention": {"right-then-lost", "lines"},
 }
-METRICS = {"certificates": {"proved", "contexts", "wrong", "refused"}}
+CALIBRATED = {"first-exact", "lines", "transparent"}
+METRICS = {
+    "certificates": {"proved", "contexts", "wrong", "refused"},
+    "calibration": CALIBRATED,
+    "robustness": CALIBRATED,
+    "transfer": CALIBRATED,
+    "attention": {"attention-on-column", "one-head-on-column", "weight-on-columns", "lines-in-common", "lines-by-chance"},
+}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) for n in FIGURES])
