@@ -7,8 +7,7 @@ how many the proof runs over. With sinusoids there is nothing to train: the metr
 About half an hour on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.certify.certificate import Prover, weights_hash
-from tenfold.certify.locality import NotCertifiable
+from tenfold.certify.certificate import unprovable, weights_hash
 from tenfold.lab.build import build
 from tenfold.lab.recipes import recipe
 from tenfold.lab.run import CERTIFICATE, read_certificate
@@ -43,10 +42,5 @@ def certificate(run):
 
 
 def refused(chosen):
-    """Whether a model of this recipe, whatever its weights, is outside of what can be proved."""
     built = build(chosen)
-    try:
-        Prover(built.model(), built.batcher)
-    except NotCertifiable:
-        return 1
-    return 0
+    return int(unprovable(built.model(), built.batcher) is not None)

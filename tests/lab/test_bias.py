@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.certify.certificate import Prover
+from tenfold.certify.certificate import Prover, unprovable
 from tenfold.certify.locality import NotCertifiable
 from tenfold.lab import experiments
 from tenfold.lab.build import build
@@ -138,6 +138,13 @@ def test_what_cannot_be_proved_says_why(name, reason):
     built = build(recipe(f"bias/{name}"))
     with pytest.raises(NotCertifiable, match=reason):
         Prover(built.model(), built.batcher)
+    assert reason in unprovable(built.model(), built.batcher)
+
+
+def test_what_can_be_proved_says_nothing():
+    built = build(recipe("bias/certified-parity-none"))
+    assert unprovable(built.model(), built.batcher) is None
+    assert "contexts" in unprovable(built.model(), built.batcher, limit=3)
 
 
 def test_a_window_that_is_open_ahead_cannot_be_proved():
@@ -167,6 +174,7 @@ FIGURES = {
     "baselines": {f"{what}-{task}" for what in ("figure-1", "table") for task in TASKS},
     "scaffolding": {f"{what}-{task}" for what in ("windows", "table") for task in TASKS},
     "certificates": set(),
+    "calibrated-proofs": set(),
     "calibration": {f"{what}-{task}" for what in ("calibrated", "table") for task in TASKS},
     "robustness": {"early", "noise-5", "noise-20"},
     "transfer": {"decoder", "times-2", "tagging", "reachability"},
@@ -175,10 +183,17 @@ FIGURES = {
 CALIBRATED = {"first-exact", "lines", "transparent"}
 METRICS = {
     "certificates": {"proved", "contexts", "wrong", "refused"},
+    "calibrated-proofs": {"first-exact", "bounded", "proved"},
     "calibration": CALIBRATED,
     "robustness": CALIBRATED,
     "transfer": CALIBRATED,
-    "attention": {"attention-on-column", "one-head-on-column", "weight-on-columns", "lines-in-common", "lines-by-chance"},
+    "attention": {
+        "attention-on-column",
+        "one-head-on-column",
+        "weight-on-columns",
+        "lines-in-common",
+        "lines-by-chance",
+    },
 }
 
 

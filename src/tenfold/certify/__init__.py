@@ -1,6 +1,6 @@
 """Proof for every length: a local model on a task that is a finite machine meets finitely many contexts."""
 
-from tenfold.certify.certificate import Certificate, Prover, certify
+from tenfold.certify.certificate import Certificate, Prover, certify, unprovable
 from tenfold.certify.contexts import Contexts, reachable
 from tenfold.certify.decoding import Swift, by_neighbours, by_sweeps, gathered
 from tenfold.certify.extraction import Extracted, extract
@@ -28,4 +28,5 @@ __all__ = [
     "gathered",
     "locality",
     "reachable",
+    "unprovable",
 ]

@@ -22,7 +22,7 @@ from tenfold.batch import Batch, Batcher, Tokens
 from tenfold.certify.contexts import Contexts, reachable
 from tenfold.certify.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.certify.rounding import Meter
-from tenfold.certify.search import LIMIT, View
+from tenfold.certify.search import LIMIT, TooMany, View
 from tenfold.errors import TenfoldError
 from tenfold.models.base import Model
 from tenfold.places import periods
@@ -295,6 +295,15 @@ def enumerated(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
     if contexts.conflict is not None:
         raise NotCertifiable(_told_apart(batcher, contexts))
     return contexts
+
+
+def unprovable(model: Model, batcher: Batcher, limit: int = LIMIT) -> str | None:
+    """Why nothing can be proved of a model, whatever its weights; none where something can."""
+    try:
+        enumerated(model, batcher, limit)
+    except (NotCertifiable, TooMany) as error:
+        return str(error)
+    return None
 
 
 def _check_hub(machine: Transducer, local: Local, view: View) -> None:
