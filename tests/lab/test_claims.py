@@ -1,5 +1,6 @@
 """Claims: every one of the four papers is well formed, and its rule can hold and can fail."""
 
+import functools
 import random
 from pathlib import Path
 
@@ -15,6 +16,18 @@ from tenfold.lab.ledger import entry, ledger
 ROOT = Path(__file__).parents[2]
 KEYS = ("bias", "extrapolation", "principled", "symmetry")
 EXISTING = [(key, each) for key in KEYS for each in experiments.experiments(key)]
+
+
+@functools.cache
+def entries(key):
+    return ledger([key])
+
+
+@functools.cache
+def made(key, name):
+    """The recipes of an experiment, by name."""
+    (each,) = experiments.find(f"{key}/{name}")
+    return {r.name: r for r in each.recipes("laptop")}
 
 
 def test_all_four_papers_have_their_claims():
@@ -36,7 +49,9 @@ def test_a_paper_says_where_and_what_and_how(key):
         assert claim.how
 
 
-@pytest.mark.parametrize("each", ledger(KEYS), ids=lambda each: each.id)
+@pytest.mark.parametrize(
+    "each", [e for key in KEYS for e in entries(key)], ids=lambda each: each.id
+)
 def test_every_rule_can_hold_and_can_fail(each):
     """A rule that no numbers meet, or that all do, decides nothing."""
     rng = random.Random(0)
@@ -89,29 +104,29 @@ def _mend(verdict, values, rng):
 
 @pytest.mark.parametrize(("key", "each"), EXISTING, ids=lambda thing: getattr(thing, "id", thing))
 def test_an_experiment_is_for_claims_and_makes_what_they_ask_for(key, each):
-    own = [e for e in ledger([key]) if each.name in e.claim.reads]
+    own = [e for e in entries(key) if each.name in e.claim.reads]
     assert any(e.claim.experiment == each.name for e in own), f"no claim asks for {each.id}"
     there = {e.name: e for name, e in EXISTING if name == key}
     for one in own:
         parts = [there.get(name) for name in one.claim.reads]
         if any(part is None or "measure" in part.holds for part in parts):
             continue  # some are yet to be written; what is measured may have any name
-        made = {r.name: r for part in parts for r in part.recipes("laptop")}
+        recipes = {k: r for part in parts for k, r in made(key, part.name).items()}
         for number in (n for v in (*one.given, *one.shown) for n in (v.ours, v.against) if n):
             cell = number.cell
-            assert cell.recipe in made, f"{one.id} asks for {cell.recipe}"
-            assert cell.length in (None, *made[cell.recipe].eval.lengths), one.id
+            assert cell.recipe in recipes, f"{one.id} asks for {cell.recipe}"
+            assert cell.length in (None, *recipes[cell.recipe].eval.lengths), one.id
 
 
 @pytest.mark.parametrize(("key", "each"), EXISTING, ids=lambda thing: getattr(thing, "id", thing))
 def test_recipes_name_claims_that_exist(key, each):
     known = {f"{key}/{claim.id}" for claim in read_claims(key).claims}
-    assert {r.claim for r in each.recipes("laptop")} <= known
+    assert {r.claim for r in made(key, each.name).values()} <= known
 
 
 def test_an_encoding_whose_perplexity_is_asked_for_has_its_series_decided():
     asked = {"series": set(), "perplexity": set()}
-    for each in ledger(["extrapolation"]):
+    for each in entries("extrapolation"):
         if each.claim.experiment in asked:
             cells = [verdict.ours.cell for verdict in each.shown]
             asked[each.claim.experiment] |= {cell.recipe for cell in cells}
