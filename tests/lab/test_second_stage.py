@@ -27,7 +27,7 @@ def test_the_second_stage_has_the_lines_and_a_quarter_of_the_steps(first):
     stage = second(first, "bias/again", kappa_self=0.0)
     assert stage.recipe.name == "bias/again"
     assert (stage.recipe.train.steps, stage.recipe.eval.every) == (6, 5)
-    assert stage.recipe.pe.name == "calibrated"
+    assert (stage.recipe.pe.name, stage.recipe.train.schedule) == ("calibrated", "cosine")
     same = calibrate(first, kappa_self=0.0, allow_imperfect=True)
     assert stage.recipe.pe.options["lines"] == same.encoding()["lines"]
     assert second(first, "bias/again", steps=3).recipe.train.steps == 3

@@ -40,7 +40,8 @@ def second(
     trained = first.recipe
     changes = {
         "name": name,
-        "train": {"steps": steps or max(1, trained.train.steps // PART)},
+        # so few steps at a constant rate end anywhere: N x 1 was 86% right at ten times its length, and is 98% with this
+        "train": {"steps": steps or max(1, trained.train.steps // PART), "schedule": "cosine"},
         "eval": {
             "every": max(1, trained.eval.every // 2)
         },  # to see when it is as good as the first
