@@ -10,6 +10,7 @@ to two minutes each on an idle core at laptop scale, and sums of 1,000 digits ab
 from tenfold.lab.recipes import recipe
 from tenfold.lab.second_stage import farther, second, told, train_second
 from tenfold.report import from_rows, rates
+from tenfold.report.before_after import before_after
 
 TASKS = {
     "successor": "Successor",
@@ -43,6 +44,8 @@ PUBLISHED = {
     for task in ("successor", "times")
 } | {"bias/addition-calibrated": {6: 1.0, 10: 1.0, 20: 0.999, 60: 0.998}}
 
+FOUND = []  # the first stage of addition with its run, to be drawn
+
 
 def grid(scale):
     return [recipe(f"bias/{task}-vanilla", scale, seed=seed) for seed in range(3) for task in TASKS]
@@ -60,6 +63,7 @@ def measure(lab):
         if run.recipe.name.endswith("-calibrated"):
             yield from farther(lab, run, FAR.get(lab.scale, FAR["laptop"]))
         if run.recipe.name == "bias/addition-calibrated":
+            FOUND.append((stage, run))
             yield from farther(lab, run, FARTHER.get(lab.scale, FARTHER["laptop"]))
 
 
@@ -69,6 +73,8 @@ def series(task):
 
 
 def draw(scale, rows, folder):
+    for stage, run in FOUND[:1]:
+        before_after(stage.first, run, stage.found, folder / "before-after")
     for task, title in TASKS.items():
         from_rows.by_length(rows, series(task), folder / f"calibrated-{task}", title)
         lengths = BITS.get(scale, BITS["laptop"]) if task == "parity" else LENGTHS[scale]

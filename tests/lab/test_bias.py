@@ -175,7 +175,8 @@ FIGURES = {
     "scaffolding": {f"{what}-{task}" for what in ("windows", "table") for task in TASKS},
     "certificates": set(),
     "calibrated-proofs": set(),
-    "calibration": {f"{what}-{task}" for what in ("calibrated", "table") for task in TASKS},
+    "calibration": {f"{what}-{task}" for what in ("calibrated", "table") for task in TASKS}
+    | {"before-after"},
     "robustness": {"early", "noise-5", "noise-20"},
     "transfer": {"decoder", "times-2", "tagging", "reachability"},
     "attention": {"right-then-lost", "lines"},

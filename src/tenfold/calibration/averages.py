@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,10 +19,13 @@ from tenfold.calibration.tracks import Track, Tracks, tracks
 from tenfold.errors import TenfoldError
 from tenfold.models import Model
 from tenfold.models.trace import trace
+from tenfold.places import in_order
 
 Scores = Literal["logits", "weights"]
 Attention = Literal["causal", "cross"]
 NAMES: dict[Attention, str] = {"causal": "attention", "cross": "cross"}  # in a block
+# which attention, its layer, scores (B, H, T, S), which of them are seen (B, T, S), and their tracks
+Part = tuple[Attention, int, Tensor, Tensor, Tracks]
 
 
 @dataclass(frozen=True)
@@ -56,16 +59,51 @@ def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -
             f'a model of the kind "{model.name}" reads its answer in place; attention can be calibrated of one that '
             "writes it token by token: seq2seq or decoder"
         )
+    return _averaged(
+        part for batch in batches for part in _looked(model, answered(model, batch), scores)
+    )
+
+
+@torch.inference_mode()
+def biases(model: Model, batches: Iterable[Batch]) -> list[Average]:
+    """What a model's encodings add to its logits along every line; 0 where they add nothing.
+
+    The bias alone: what is learned of places end to end, beside what `average` finds in attention.
+    """
+
+    def parts() -> Iterator[Part]:
+        for batch in batches:
+            own, read = batch.sequence, batch.read
+            sides = {"causal": (model.stack.encodings, own)}
+            if model.stack.cross_encodings is not None and batch.source is not None:
+                sides["cross"] = model.stack.cross_encodings, batch.source
+            for where, layer, logits, seen, found in _looked(model, batch, "logits"):
+                held, source = sides[where]
+                bias = held[layer - 1].bias(own.places.last(read), source.places)
+                added = torch.zeros_like(logits) if bias is None else bias.expand_as(logits)
+                # whatever a window hides: a line that some head does not see is a line
+                query, key = in_order(read, source.tokens.shape[1])
+                yield (
+                    where,
+                    layer,
+                    added,
+                    (key <= query) | torch.full_like(seen, where == "cross"),
+                    found,
+                )
+
+    return _averaged(parts())
+
+
+def _averaged(parts: Iterable[Part]) -> list[Average]:
     sums: dict[tuple[Attention, int], dict[tuple[Track, int], Tensor]]
     sums = defaultdict(dict)
     counts: dict[tuple[Attention, int], dict[tuple[Track, int], int]]
     counts = defaultdict(lambda: defaultdict(int))
-    for batch in batches:
-        for where, number, given, seen, found in _looked(model, answered(model, batch), scores):
-            for track, row, total, count in _along(given, seen, found):
-                held = sums[where, number]
-                held[track, row] = held.get((track, row), 0) + total
-                counts[where, number][track, row] += count
+    for where, number, given, seen, found in parts:
+        for track, row, total, count in _along(given, seen, found):
+            held = sums[where, number]
+            held[track, row] = held.get((track, row), 0) + total
+            counts[where, number][track, row] += count
     return [
         _average(where, number, held, counts[where, number])
         for (where, number), held in sorted(sums.items())
@@ -79,10 +117,8 @@ def answered(model: Model, batch: Batch) -> Batch:
     return replace(batch, sequence=replace(batch.sequence, tokens=tokens))
 
 
-def _looked(
-    model: Model, batch: Batch, scores: Scores
-) -> Iterable[tuple[Attention, int, Tensor, Tensor, Tracks]]:
-    """Of every attention: which, the layer, scores (B, H, T, S), which of them are seen, and their tracks."""
+def _looked(model: Model, batch: Batch, scores: Scores) -> Iterator[Part]:
+    """Every attention of every layer."""
     blocks, read = len(model.stack.blocks), batch.read
     sources: dict[Attention, Tokens | None] = {"causal": batch.sequence, "cross": batch.source}
     asked = batch.target != IGNORED  # what follows the end of an answer is nobody's

@@ -47,6 +47,12 @@ def calibrate(
         Path | None, Parameter(help="The file; default calibration.json in the run's folder.")
     ] = None,
     figures: Annotated[Path | None, Parameter(help="Draw every head into this folder.")] = None,
+    again: Annotated[
+        str | None,
+        Parameter(
+            help="A run trained again with these lines: with --figures, before and after in one picture."
+        ),
+    ] = None,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -54,12 +60,16 @@ def calibrate(
 
     `tenfold calibrate runs/my-run --from each --out lines.json --figures figures`
     """
+    from tenfold.errors import TenfoldError
     from tenfold.lab.calibrating import FILE, directions_of
     from tenfold.lab.calibrating import calibrate as find
+    from tenfold.report.before_after import before_after
     from tenfold.report.calibration import as_json, told
     from tenfold.report.calibration_figures import draw_calibration
 
-    opened = open_run(run)
+    if again is not None and figures is None:
+        raise TenfoldError(f"--again {again} is for a picture; name a folder for it with --figures")
+    opened, second = open_run(run), None if again is None else open_run(again)
     found = find(
         opened, samples, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions_of(directions),
         source=from_, scores=scores, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint,
@@ -67,6 +77,8 @@ def calibrate(
     path = out or opened.folder / FILE
     found.save(path)
     drawn = draw_calibration(found, figures) if figures is not None else []
+    if second is not None and figures is not None:
+        drawn.append(before_after(opened, second, found, figures / "before-after"))
     files = [str(file) for figure in drawn for file in figure.files]
     if json_:
         return print_json({**as_json(found), "file": str(path), "figures": files})

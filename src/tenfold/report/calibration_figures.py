@@ -113,26 +113,25 @@ def _along(head: Head) -> set[str]:
 
 
 def _before(axes: Any, head: Head, scores: str) -> None:
-    low, high = _matrix(axes, before(head), _tokens(head))
-    words = f"head {head.head}: {scores}, {low:.2g} to {high:.2g}"
-    axes.set_title(words, fontsize=8, loc="left")
+    values = before(head)
+    low, high = np.nanmin(values), np.nanmax(values)
+    matrix(axes, values, _tokens(head), low, high)
+    axes.set_title(f"head {head.head}: {scores}, {low:.2g} to {high:.2g}", fontsize=8, loc="left")
 
 
 def _after(axes: Any, head: Head, found: Calibration) -> None:
-    low, _ = _matrix(axes, after(head, found), _tokens(head, TIMES), depth=1.0)
+    values = after(head, found)
+    low, high = np.nanmin(values), np.nanmax(values)
+    matrix(axes, values, _tokens(head, TIMES), min(low, high - 1), high)
     words = f"bias, 0 to {low:.2g}, {TIMES} x the length" if head.kept else "transparent: no bias"
     axes.set_title(words, fontsize=8, loc="left")
 
 
-def _matrix(
-    axes: Any, values: Matrix, tokens: Sequence[Token], depth: float = 0.0
-) -> tuple[float, float]:
-    """Colours from the lowest number to the highest, which it gives, and at least so deep; grey where there is none."""
+def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high: float) -> None:
+    """Answer tokens by keys, colours from the lowest number to the highest; grey where there is none."""
     axes.set_facecolor(NONE)
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
     axes.imshow(
-        np.ma.masked_invalid(values), cmap="cividis", vmin=min(low, high - depth), vmax=high, aspect="auto",
-        interpolation="nearest",
+        np.ma.masked_invalid(values), cmap="cividis", vmin=low, vmax=high, aspect="auto", interpolation="nearest"
     )  # fmt: skip
     names = [name for name, _ in tokens]
     middles = {
@@ -145,7 +144,6 @@ def _matrix(
     axes.set_ylabel("answer token", fontsize=7)
     axes.tick_params(labelsize=6.5, length=2)
     axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
-    return low, high
 
 
 def _short(name: str) -> str:

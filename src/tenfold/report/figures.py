@@ -69,6 +69,19 @@ def accuracy_by_length(
     """
     styles = styles or {curve.name: style(number) for number, curve in enumerate(curves)}
     figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
+    draw_accuracy(axes, curves, styles, alone=alone, small=small)
+    return save_figure(figure, path, title, _legend(curves) if alone is None else None)
+
+
+def draw_accuracy(
+    axes: Any,
+    curves: Sequence[Curve],
+    styles: Mapping[str, Style],
+    *,
+    alone: str | None = None,
+    small: bool = False,
+) -> None:
+    """The same as a part of a figure."""
     _lengths(axes, curves)
     _trained(axes, curves)
     bands = len(curves) <= MOST_BANDS if alone is None else True
@@ -79,7 +92,6 @@ def accuracy_by_length(
     axes.set(xlabel=xlabel, ylabel="exactly right, %", ylim=(-3, 103))
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
-    return save_figure(figure, path, title, _legend(curves) if alone is None else None)
 
 
 def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey: bool) -> None:

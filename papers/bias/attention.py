@@ -1,0 +1,60 @@
+"""Where the plain adder looks, at the training length and beyond, and its calibrated lines beside biases learned end to end.
+
+    tenfold reproduce bias/attention
+
+Looks at the runs of addition-vanilla (of baselines) and addition-scalar, seeds 0 to 2; those that are finished are not done
+again. Attention is that of the model's own answers; the slice "true-answer" has the true digits in their place, so that no
+wrong digit leads it astray. Lines: `tenfold.calibration.in_common` says how they are compared. Looking takes seconds a run.
+"""
+
+import tenfold
+from tenfold.lab.looking import PROBLEMS, compared, leading_head, looks_of, shares
+from tenfold.lab.recipes import recipe
+from tenfold.report.attention_figures import lines_beside, right_then_lost
+
+VANILLA, SCALAR = "bias/addition-vanilla", "bias/addition-scalar"
+TIMES = 3  # the longest problems, of the training length
+FOUND = {}  # of the first seed, to be drawn
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in (VANILLA, SCALAR)]
+
+
+def measure(lab):
+    n = 16 if lab.scale == "smoke" else PROBLEMS
+    held = {(run.recipe.name, run.recipe.seed): run for run in lab.runs}
+    for (name, seed), run in held.items():
+        if name == VANILLA:
+            yield from _looking(lab, run, n)
+        elif (VANILLA, seed) in held:
+            yield from _lines(lab, held[VANILLA, seed], run, n)
+
+
+def _looking(lab, run, n):
+    trained, place = run.recipe.data.length, leading_head(run, n)
+    about = {**lab.about(run), "checkpoint": "best", "n": n}
+    for slice, own in (("uniform", True), ("true-answer", False)):
+        found = {k: looks_of(run, k, n, own=own) for k in range(1, TIMES * trained + 1)}
+        for length, looks in found.items():
+            for metric, value in shares(looks, found[trained], place).items():
+                yield {**about, "length": length, "slice": slice, "metric": metric, "value": value}
+        if own:
+            FOUND.setdefault("looks", (found[trained], found[2 * trained], place))
+
+
+def _lines(lab, first, learned, n):
+    common = compared(tenfold.calibrate(first, n, allow_imperfect=True), learned, n)
+    FOUND.setdefault("lines", common)
+    about = {**lab.about(learned), "slice": "uniform", "checkpoint": "best", "n": common.lines}
+    yield {**about, "metric": "lines-in-common", "value": common.share}
+    yield {**about, "metric": "lines-by-chance", "value": common.by_chance}
+
+
+def draw(_scale, rows, folder):
+    if "looks" in FOUND:
+        title = "Right up to the training length, then lost; dots: the digit's own column"
+        right_then_lost(*FOUND["looks"], rows, folder / "right-then-lost", title)
+    if "lines" in FOUND:
+        title = "Calibrated lines and the largest learned biases"
+        lines_beside(FOUND["lines"], folder / "lines", title)
