@@ -82,6 +82,7 @@ class PositionalEncoding(Checked, nn.Module):
     shared: bool = False
     shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
+    no_series: ClassVar[str] = "it states no weight by distance"  # why, where `series` has none
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
     reads_keys: bool = False  # its scores for a pair look at keys, also those of other pairs
 

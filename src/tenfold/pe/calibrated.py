@@ -105,6 +105,7 @@ class Calibrated(PositionalEncoding):
     """
 
     name = "calibrated"
+    no_series = "its lines depend on what tokens are, not on distance alone"
     known_as = ("ABC", "attention bias calibration")
     anchor: Tensor
 

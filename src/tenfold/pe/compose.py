@@ -27,6 +27,8 @@ class Parted(PositionalEncoding):
     A later layer borrows the shared parts of the first: they are not its own, so they are not saved twice.
     """
 
+    no_series = "it is made of several encodings; ask about each"
+
     def __init__(self, parts: list[PositionalEncoding]) -> None:
         super().__init__(*(axis for part in parts for axis in part.axes))
         self._hold(parts)

@@ -30,6 +30,7 @@ class FIRE(PositionalEncoding):
     """
 
     name = "fire"
+    no_series = "its bias depends on the place of the query too, not on distance alone"
     known_as = ("FIRE",)
 
     def __init__(

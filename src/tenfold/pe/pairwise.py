@@ -30,6 +30,7 @@ class Pairwise(PositionalEncoding):
     """
 
     name = "pairwise"
+    no_series = "its vectors meet the queries, so that no weight follows from distance alone"
     known_as = ("RPE", "UPE", "Shaw", "relative_key")
 
     def __init__(

@@ -23,6 +23,7 @@ class Scalar(PositionalEncoding):
     """
 
     name = "scalar"
+    no_series = "its bias is a learned number for each class of pairs, and classes end"
     known_as = ("learned relative bias",)
 
     def __init__(self, heads: PositiveInt, relation: Related = "relative") -> None:

@@ -18,9 +18,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+
+class Verdict(NamedTuple):
+    """Whether a sum over all distances is finite; None: undecided."""
+
+    converges: bool | None
+    why: str
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,11 @@ class Decay:
 
     The integral is infinite where the sum diverges, or too large for a float. b never grows with n,
     unless `wavy`. Distances and parameters are tensors that broadcast against each other.
+
+    Known of some: `bend`, at least the total variation of b' from n on, which ties the sum to the integral;
+    `bounds`, what the sum from n on lies between, where that is known otherwise; `closed`, the number above
+    which the least whole number is the receptive field; `judged`, a verdict on every head with a reason of its
+    own, which may be that nobody knows. A table `ends`. What is said may hold only under what it `assumes`.
 
     >>> TYPE_1.log_b(torch.tensor([0.0, 1.0]), torch.tensor(1.0)).exp().tolist()
     [1.0, 0.5]
@@ -42,6 +55,30 @@ class Decay:
     sums: Callable[..., Tensor]  # *parameters -> bool: whether the sum converges
     why: str
     wavy: bool = False
+    bend: Callable[..., Tensor] | None = None  # n, *parameters
+    bounds: Callable[..., tuple[Tensor, Tensor]] | None = None  # n, *parameters
+    closed: Callable[..., Tensor] | None = None  # eps, *parameters
+    judged: Callable[..., list[Verdict]] | None = None  # *parameters
+    ends: int | None = None  # the first distance of which nothing is known
+    assumes: str = ""
+
+    def rest(self, n: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """What the sum of b from a whole number n on lies between.
+
+        Euler and Maclaurin: the integral and b(n) / 2 make it up to an eighth of the variation of b'.
+        Where that is not known: b does not grow, so that the sum is at most b(n) above the integral.
+
+        >>> one = torch.tensor(1.0, dtype=torch.float64)
+        >>> [round(float(side), 4) for side in GEOMETRIC.rest(5 * one, one / 8)]  # 4.5553
+        [4.5414, 4.5581]
+        """
+        if self.bounds is not None:
+            return self.bounds(n, *parameters)
+        integral, first = self.tail(n, *parameters), self.log_b(n, *parameters).exp()
+        if self.bend is None:
+            return integral, integral + first
+        slack = self.bend(n, *parameters) / 8
+        return integral + first / 2 - slack, integral + first / 2 + slack
 
 
 @dataclass(frozen=True)
@@ -62,8 +99,20 @@ class Series:
 
     @property
     def converges(self) -> list[bool]:
-        """For each head, whether the sum over all distances is finite."""
+        """For each head, whether the sum over all distances is known to be finite."""
         return self.decay.sums(*self.parameters)[:, 0].tolist()
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """For each head, with the reason.
+
+        >>> log = Series(KERPLE_LOG, (torch.tensor([[2.0], [1.0]]), torch.ones(2, 1)))
+        >>> [verdict.converges for verdict in log.verdicts]
+        [True, False]
+        """
+        if self.decay.judged is not None:
+            return self.decay.judged(*self.parameters)
+        return [Verdict(converges, self.decay.why) for converges in self.converges]
 
     def log_b(self, n: Tensor) -> Tensor:
         """(N,) or (H, N) -> (H, N)"""
@@ -72,6 +121,10 @@ class Series:
     def tail(self, n: Tensor) -> Tensor:
         """The integral of b from n on: (N,) or (H, N) -> (H, N)"""
         return self.decay.tail(n, *self.parameters)
+
+    def rest(self, n: Tensor) -> tuple[Tensor, Tensor]:
+        """What the sum of b from n on lies between: (N,) or (H, N) -> (H, N) twice"""
+        return self.decay.rest(n, *self.parameters)
 
 
 def slopes(heads: int) -> Tensor:
@@ -107,6 +160,36 @@ def _power_tail(n: Tensor, k: Tensor, p: Tensor, c: Tensor) -> Tensor:
     return whole * torch.special.gammaincc(1 / p, c * (k * n) ** p)
 
 
+def _bend(steep: Tensor, before: Tensor, steepest: Tensor) -> Tensor:
+    """The variation of b' from here on, |b'| rising to its `steepest` while `before` it, then falling to 0."""
+    return torch.where(before, 2 * steepest - steep, steep)
+
+
+def _type_1_bend(n: Tensor, k: Tensor) -> Tensor:
+    """|b'| = 2 k u / (1 + u^2)^2 with u = k n is steepest at u^2 = 1/3."""
+    u = k * n
+    return _bend(2 * k * u / (1 + u**2) ** 2, 3 * u**2 < 1, k * 3 * math.sqrt(3) / 8)
+
+
+def _type_2_bend(n: Tensor, k: Tensor) -> Tensor:
+    """Convex from the start: |b'| = 2 k z e^(-z^2) / e^z falls with z = ln(3 + k n) >= ln 3."""
+    z = torch.log(3 + k * n)
+    return 2 * k * z * torch.exp(-(z**2) - z)
+
+
+def _power_bend(n: Tensor, k: Tensor, p: Tensor, c: Tensor) -> Tensor:
+    """|b'| = p c (k n)^p e^(-c (k n)^p) / n is steepest at c (k n)^p = 1 - 1/p, for p <= 1 at 0."""
+    top = ((1 - 1 / p).clamp(min=0) / c) ** (1 / p) / k  # where it is steepest
+
+    def steep(n: Tensor) -> Tensor:
+        v = c * (k * n) ** p
+        return torch.where(
+            n > 0, p * v * torch.exp(-v) / n, p * c * k**p * torch.zeros_like(n) ** (p - 1)
+        )
+
+    return _bend(steep(n), n < top, steep(top))
+
+
 def _type_2_tail(n: Tensor, k: Tensor) -> Tensor:
     """With u = ln(3 + k x): the integral of exp(u - u^2) / k from there on."""
     u = torch.log(3 + k * n)
@@ -118,9 +201,34 @@ def _kerple_log_tail(n: Tensor, p: Tensor, a: Tensor) -> Tensor:
     return torch.where(p > 1, finite, math.inf)
 
 
+def _kerple_log_verdicts(p: Tensor, a: Tensor) -> list[Verdict]:
+    compared = [
+        (power, f"comparison with a p-series, p = {power:.4g}") for power in p[:, 0].tolist()
+    ]
+    return [
+        Verdict(True, f"converges: {told}")
+        if power > 1
+        else Verdict(False, f"diverges: {told}, though it falls over practical ranges")
+        for power, told in compared
+    ]
+
+
+def _window_verdicts(w: Tensor) -> list[Verdict]:
+    seen, all_seen = "nothing beyond the window is seen", "every distance has the same weight"
+    return [
+        Verdict(True, f"converges: {seen}") if finite else Verdict(False, f"diverges: {all_seen}")
+        for finite in w[:, 0].isfinite().tolist()
+    ]
+
+
 def _inverse_log(n: Tensor, k: Tensor) -> Tensor:
     z = torch.log(3 + k * n)
     return -(z + z.log())
+
+
+def _window_rest(n: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+    count = (w + 1 - n).clamp(min=0)  # the sum itself
+    return count, count
 
 
 def _window(n: Tensor, w: Tensor) -> Tensor:
@@ -148,6 +256,8 @@ GEOMETRIC = Decay(
     lambda n, k: torch.exp(-k * n) / k,
     always,
     "converges: a geometric series",
+    bend=lambda n, k: k * torch.exp(-k * n),
+    closed=lambda eps, k: -torch.log(eps) / k,  # the rest from j on is e^(-k j) of the whole
 )
 TYPE_1 = Decay(
     "-ln(1 + (k n)^2)",
@@ -155,6 +265,7 @@ TYPE_1 = Decay(
     lambda n, k: torch.atan2(torch.ones_like(k * n), k * n) / k,
     always,
     "converges: below 1/(k n)^2, a p-series with p = 2",
+    bend=_type_1_bend,
 )
 TYPE_2 = Decay(
     "-(ln(3 + k n))^2",
@@ -162,20 +273,21 @@ TYPE_2 = Decay(
     _type_2_tail,
     always,
     "converges: n^(-ln n) falls faster than any power, by the integral test",
+    bend=_type_2_bend,
 )
 INVERSE = Decay(
     "-ln(1 + k n)",
     lambda n, k: -torch.log1p(k * n),
     unbounded,
     never,
-    "diverges: the harmonic series",
+    "diverges: the harmonic series, though it falls over practical ranges",
 )
 INVERSE_LOG = Decay(
     "-(z + ln z), z = ln(3 + k n)",
     _inverse_log,
     unbounded,
     never,
-    "diverges: the integral of 1/(n ln n) is ln ln n",
+    "diverges: by the integral test, ln ln n has no bound, though it falls over practical ranges",
 )
 POWER = Decay(
     "-c (k n)^p",
@@ -183,6 +295,7 @@ POWER = Decay(
     _power_tail,
     always,
     "converges: by the integral test, a gamma function",
+    bend=_power_bend,
 )
 KERPLE_LOG = Decay(
     "-p ln(1 + a n)",
@@ -190,6 +303,8 @@ KERPLE_LOG = Decay(
     _kerple_log_tail,
     lambda p, a: p > 1,
     "a p-series: converges where p > 1, diverges where p <= 1",
+    judged=_kerple_log_verdicts,
+    bend=lambda n, p, a: p * a * (1 + a * n) ** (-p - 1),  # convex
 )
 SANDWICH = Decay(
     "c (sum_i cos(n w_i) - D)",
@@ -205,4 +320,7 @@ WINDOW = Decay(
     lambda n, w: (w + 1 - n).clamp(min=0),  # the sum itself
     lambda w: w.isfinite(),
     "converges where w is finite: nothing beyond it is seen",
+    judged=_window_verdicts,
+    bounds=_window_rest,
+    closed=lambda eps, w: (1 - eps) * (w + 1),
 )

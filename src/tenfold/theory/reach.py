@@ -4,15 +4,16 @@ With b(n) the weight on distance n and B its whole sum, n_the(eps) = min{ j : su
 the nearest keys that hold all but a share eps of the weight. Where the sum diverges there is none; within a
 number of tokens, as in a trained model, there always is.
 
-The first terms are summed as they are. The rest lies between two integrals, since b does not grow:
-the integral of b from j on <= sum_{n>=j} b(n) <= the same + b(j). So a reach is a pair of bounds, and they
-are equal for all but the longest.
+Where a decay has a closed form, that is it. Else the first terms are summed as they are, and the rest lies between
+the bounds that the decay knows (`Decay.rest`). So a reach is a pair of bounds, and they are equal for all but the
+longest; distances of 10^9 and more are found by bisection, not by summing.
 
-Shapes: H heads, N distances.
+Shapes: H heads, E shares, N distances.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,10 +21,12 @@ from torch import Tensor
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.series import Series
+from tenfold.theory.partial import partial
 
 TERMS = 1 << 16  # summed one by one
 FARTHEST = 1 << 62  # where the search ends
 ROUNDING = 2e-11  # of sums of so many terms in float64, and of integrals, as a share
+LAST_BITS = 1e-15  # of a closed form
 
 
 @dataclass(frozen=True)
@@ -43,60 +46,105 @@ class Reach:
         return f"about {(self.low + self.high) / 2:.3g}"
 
 
-def reach(
-    series: Series | None, eps: float = 0.05, within: int | None = None
-) -> list[Reach | None]:
+Fields = list[Reach | None]  # of every head; None: no number of keys holds so much
+
+
+def reach(series: Series | None, eps: float = 0.05, within: int | None = None) -> Fields:
     """For each head, how many of the nearest keys hold all but a share `eps` of the weight; None: no number does.
 
     >>> from tenfold.pe import ALiBi
     >>> [str(head) for head in reach(ALiBi(heads=4).series(), eps=0.05)]  # ceil(-ln eps / slope)
     ['12', '48', '192', '767']
     """
+    return reaches(series, [eps], within)[0]
+
+
+def reaches(
+    series: Series | None, shares: Sequence[float], within: int | None = None
+) -> list[Fields]:
+    """The same for many shares at once: a list of heads for each.
+
+    >>> from tenfold.pe import Type1
+    >>> [[str(head) for head in heads] for heads in reaches(Type1(heads=2).series(), [0.5, 0.01])]
+    [['17', '257'], ['1,000', '16,277']]
+    """
     if series is None:
         raise TenfoldError("this encoding states no series of weights by distance; it has no reach")
-    if not 0 < eps < 1:
-        raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
+    for eps in shares:
+        if not 0 < eps < 1:
+            raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
+    eps_at = torch.tensor(shares, dtype=torch.float64)
     if within is not None:
-        return [Reach(found, found) for found in _within(series, eps, within)]
-    if series.decay.wavy:  # none of these converges; the bounds below would not hold
-        return [None] * series.heads
-    n = torch.arange(TERMS, dtype=torch.float64)
-    sums = series.log_b(n).exp().cumsum(1)  # (H, N): of the first 1..N terms
-    low = sums[:, -1] + _rest(series, torch.full_like(sums[:, -1], TERMS))
-    high = low + _term(series, torch.full_like(low, TERMS))
-    bounds = (_first(series, sums, eps, high, 0), _first(series, sums, eps, low, 1))
+        low, high = partial(series, within).reach(eps_at)
+        return _listed(low, high, [True] * series.heads)
+    if not any(series.converges):
+        return [[None] * series.heads for _ in shares]
+    return _listed(*(_closed(series, eps_at) or _summed(series, eps_at)), series.converges)
+
+
+def over_heads(fields: Fields) -> tuple[Reach | None, Reach | None, Reach | None]:
+    """The least, the middle (the lower one of two) and the greatest of a model's heads.
+
+    >>> over_heads([Reach(12, 12), None, Reach(6, 6)])
+    (Reach(low=6, high=6), Reach(low=12, high=12), None)
+    """
+    ordered = sorted(fields, key=lambda field: FARTHEST + 1 if field is None else field.low)
+    return ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1]
+
+
+def _listed(low: Tensor, high: Tensor, finite: list[bool]) -> list[Fields]:
+    """(H, E) bounds -> for each share a list of heads."""
     return [
-        Reach(min(int(a), FARTHEST), int(b) if b < FARTHEST else None) if finite else None
-        for a, b, finite in zip(*bounds, series.converges, strict=True)
+        [
+            Reach(min(a, FARTHEST), b if b < FARTHEST else None) if is_finite else None
+            for a, b, is_finite in zip(*bounds, finite, strict=True)
+        ]
+        for bounds in zip(low.T.tolist(), high.T.tolist(), strict=True)
     ]
 
 
-def _within(series: Series, eps: float, within: int) -> list[int]:
-    """Where only the first `within` distances exist."""
-    if within < 1 or within != int(within):
-        raise TenfoldError(f"a reach within {within} tokens; a whole number, at least 1")
-    weights = series.log_b(torch.arange(within, dtype=torch.float64)).exp()
-    sums = weights.cumsum(1)
-    return (1 + (sums <= (1 - eps) * sums[:, -1:]).sum(1)).clamp(max=within).tolist()
+def _closed(series: Series, shares: Tensor) -> tuple[Tensor, Tensor] | None:
+    """The least whole number above what the closed form says, up to its last bits."""
+    if series.decay.closed is None:
+        return None
+    real = series.decay.closed(shares, *series.parameters)  # (H, E)
+    low, high = (
+        (real * (1 + sign * LAST_BITS)).clamp(max=FARTHEST).floor().long() + 1 for sign in (-1, 1)
+    )
+    return low, high
 
 
-def _first(series: Series, sums: Tensor, eps: float, whole: Tensor, cautious: int) -> Tensor:
-    """The smallest j whose rest is below a share eps of the whole; `cautious` takes the larger rest."""
-    slack = ROUNDING * whole * (1 if cautious else -1)
-    inside = 1 + (sums <= ((1 - eps) * whole + slack)[:, None]).sum(1)
-    low, high = torch.full_like(inside, TERMS), torch.full_like(inside, FARTHEST)
-    while bool((low < high).any()):  # beyond the summed terms, by bisection
+def _summed(series: Series, shares: Tensor) -> tuple[Tensor, Tensor]:
+    """(H, E): the smallest j whose rest may be below a share of the whole, and the smallest whose rest must be."""
+    sums = series.log_b(torch.arange(TERMS, dtype=torch.float64)).exp().cumsum(1)  # of 1..N terms
+    head = sums[:, -1:]
+    rests = series.rest(torch.tensor([float(TERMS)], dtype=torch.float64))
+    found = []
+    for cautious, rest in enumerate(rests):
+        slack = ROUNDING * (head + rest) * (1 if cautious else -1)
+        passed = (1 - shares) * (head + rest) + slack  # (H, E)
+        inside = 1 + torch.searchsorted(sums, passed.contiguous(), right=True)
+        found.append(
+            torch.where(
+                inside <= TERMS, inside, _beyond(series, shares, head, rests, cautious, slack)
+            )
+        )
+    return found[0], found[1]
+
+
+def _beyond(
+    series: Series,
+    shares: Tensor,
+    head: Tensor,
+    rests: tuple[Tensor, Tensor],
+    cautious: int,
+    slack: Tensor,
+) -> Tensor:
+    """The same beyond the summed terms, by bisection: the larger rest against the smaller whole, or the reverse."""
+    most = shares * (head + rests[1 - cautious]) - slack  # (H, E)
+    low, high = torch.full_like(most, TERMS).long(), torch.full_like(most, FARTHEST).long()
+    while bool((low < high).any()):
         middle = low + (high - low) // 2
-        at = middle.double()
-        rest = _rest(series, at) + cautious * _term(series, at)
-        done = rest < eps * whole - slack
+        done = series.rest(middle.double())[cautious] < most
         low, high = torch.where(done, low, middle + 1), torch.where(done, middle, high)
-    return torch.where(inside <= TERMS, inside, low)
-
-
-def _rest(series: Series, n: Tensor) -> Tensor:
-    return series.tail(n[:, None])[:, 0]
-
-
-def _term(series: Series, n: Tensor) -> Tensor:
-    return series.log_b(n[:, None])[:, 0].exp()
+    return low

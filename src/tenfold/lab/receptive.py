@@ -1,0 +1,54 @@
+"""How far a run's model looks, beside how far its encoding says that it can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from tenfold.errors import TenfoldError
+from tenfold.evals.receptive import Fields, fields
+from tenfold.lab.run import Run, Which
+from tenfold.theory.given import series_of
+from tenfold.theory.reach import reach
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The fields of a trained model, and for each layer what theory says of each head within so many tokens."""
+
+    fields: Fields
+    theory: list[list[int] | None]  # None: the encoding has no weight by distance alone
+
+
+def measured(
+    run: Run,
+    length: int | None = None,
+    n: int = 16,
+    eps: float = 0.05,
+    *,
+    which: Which = "best",
+    seed: int = 0,
+) -> Measured:
+    """Over `n` rows of a length, drawn as in training; without a length, that of training."""
+    if n < 1:
+        raise TenfoldError(f"{n} rows; at least 1 is needed")
+    if seed < 0:
+        raise TenfoldError(f"a seed of {seed}; at least 0")
+    torch.set_num_threads(run.recipe.train.threads)
+    length = run.recipe.data.length if length is None else length
+    if length < 1:
+        raise TenfoldError(f"a length of {length}; at least 1")
+    rng = np.random.default_rng((seed, length, 17))  # another stream than training's
+    model = run.model(which).cpu()
+    batch = run.built.source.batch(n, length, rng, None)
+    model.check(batch)
+    found = fields(model, batch, eps)
+    theory = []
+    for layer in range(len(model.stack.blocks)):
+        series = series_of(model.stack.encodings[layer])
+        heads = reach(series, eps, found.tokens) if series is not None else []
+        told = [head.low for head in heads if head is not None]
+        theory.append((told * (found.attention.shape[1] // len(told))) if told else None)
+    return Measured(found, theory)

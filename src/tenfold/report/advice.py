@@ -1,0 +1,55 @@
+"""What to expect of encodings at a longer length, as JSON and as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.report.reach import LEARNED, aligned, number_of, said, three
+from tenfold.theory.advice import LIMITS, Advice
+from tenfold.theory.reach import over_heads
+
+
+def advice_as_json(told: Sequence[Advice], shares: Sequence[float]) -> dict[str, Any]:
+    return {
+        "encodings": [
+            {
+                "name": each.name,
+                "converges": each.converges,
+                "verdict": each.verdict,
+                "why": each.why,
+                "trf": {f"{eps:g}": three(f) for eps, f in zip(shares, each.reaches, strict=False)},
+                "adds": each.adds,
+                "expect": each.expect,
+                "learned": each.learned,
+            }
+            for each in told
+        ],
+        "limits": list(LIMITS),
+    }
+
+
+def advice_told(told: Sequence[Advice], shares: Sequence[float]) -> list[str]:
+    head = ["", "series", *(f"eps {eps:g}" for eps in shares), "adds", "expect"]
+    rows = [
+        [
+            each.name + ("*" if each.learned else ""),
+            each.verdict,
+            *(
+                said(number_of(over_heads(fields)[2]))
+                for fields in each.reaches or [[None]] * len(shares)
+            ),
+            "-" if each.adds is None else f"{100 * each.adds:.1f}%",
+            each.expect.split(":")[0],
+        ]
+        for each in told
+    ]
+    wide = max(len(row[-1]) for row in rows)
+    rows = [[*row[:-1], row[-1].ljust(wide)] for row in rows]
+    lines = aligned(head, rows)
+    by_reason: dict[str, list[str]] = {}
+    for each in told:
+        by_reason.setdefault(each.why, []).append(each.name)
+    reasons = [f"{', '.join(names)}: {why}" for why, names in by_reason.items()]
+    note = ["* " + LEARNED] if any(each.learned for each in told) else []
+    return [*lines, *note, "", *reasons, "", *LIMITS]

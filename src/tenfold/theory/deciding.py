@@ -1,0 +1,127 @@
+"""Does the sum of e^L(n) converge? Decided from how L grows, by comparison or by the integral test.
+
+L ~ -c n               geometric         L ~ -p ln n                  a p-series
+L ~ -(ln n)^2          faster than any   L ~ -ln n - q ln ln n        the integral test: q > 1
+L bounded below        terms do not go to zero
+"""
+
+from __future__ import annotations
+
+import math
+
+from tenfold.pe.series import Verdict
+from tenfold.theory.formula import Formula
+from tenfold.theory.growth import (
+    LOG,
+    LOG_LOG,
+    ONE,
+    Expansion,
+    Expansions,
+    N,
+    Number,
+    Order,
+    Undecided,
+)
+
+FALLS = ", though it falls over practical ranges"
+
+
+def decide(formula: Formula) -> Verdict:
+    """The verdict on a formula with all its parameters given.
+
+    >>> for text in (
+    ...     "-2*log(1+n)",
+    ...     "-log(1+n)",
+    ...     "-sqrt(n)",
+    ...     "1/(1+n)",
+    ...     "-log(3+n)-2*log(log(3+n))",
+    ... ):
+    ...     print(decide(Formula.read(text)).why)
+    converges: comparison with a p-series, p = 2
+    diverges: comparison with a p-series, p = 1, though it falls over practical ranges
+    converges: comparison with a p-series, below 1/n^2 from some n on, since log b(n) ~ -n^0.5
+    diverges: the terms do not go to zero, log b(n) tends to 0
+    converges: by the integral test, b(n) ~ 1/(n (ln n)^2)
+    """
+    try:
+        return _judged(formula.within(Expansions()))
+    except Undecided as reason:
+        return Verdict(None, f"undecided: {reason}; no analysis of this form")
+
+
+def _judged(logarithm: Expansion) -> Verdict:
+    terms = [(order, c) for order, c in logarithm.terms if order > ONE]
+    rest = logarithm.rest
+    if not terms:
+        _need(rest is None or rest <= ONE)
+        limit = dict(logarithm.terms).get(ONE, 0)
+        told = f"tends to {float(limit):.4g}" if rest is None or rest < ONE else "is bounded"
+        return Verdict(False, f"diverges: the terms do not go to zero, log b(n) {told}")
+    order, c = terms[0]
+    if c > 0:
+        return Verdict(False, f"diverges: the terms grow, log b(n) ~ {_term(order, c)}")
+    if order == N:
+        return Verdict(True, f"converges: comparison with a geometric series, {_as(order, c)}")
+    if order > LOG:
+        below = "comparison with a p-series, below 1/n^2 from some n on, since"
+        return Verdict(True, f"converges: {below} {_as(order, c)}")
+    if order < LOG:
+        return Verdict(False, f"diverges: it falls more slowly than 1/n, {_as(order, c)}{FALLS}")
+    p = -c
+    if _exact(p) != 1:
+        told = f"comparison with a p-series, p = {float(p):.6g}"
+        return Verdict(p > 1, f"converges: {told}" if p > 1 else f"diverges: {told}{FALLS}")
+    return _beside_harmonic(terms[1:], rest)
+
+
+def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> Verdict:
+    """L = -ln n + terms: with u = ln n the integral is that of e^terms, terms now in u and ln u."""
+    harmonic = f"diverges: comparison with a p-series, p = 1{FALLS}"
+    if not terms:
+        _need(rest is None or rest <= ONE)
+        return Verdict(False, harmonic)
+    order, c = terms[0]
+    if order > LOG_LOG:
+        told = f"by the integral test, log b(n) ~ -ln n {'+' if c > 0 else '-'} {_term(order, c if c > 0 else -c)}"
+        return Verdict(c < 0, f"converges: {told}" if c < 0 else f"diverges: {told}{FALLS}")
+    if order < LOG_LOG or c > 0:
+        return Verdict(False, harmonic)
+    q = -c
+    if _exact(q) == 1:
+        _need(len(terms) == 1 and (rest is None or rest <= ONE))
+    told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{float(q):.6g}'})"
+    return Verdict(q > 1, f"converges: {told}" if q > 1 else f"diverges: {told}{FALLS}")
+
+
+def _need(known: bool) -> None:
+    if not known:
+        raise Undecided("terms that would decide are not known")
+
+
+def _exact(x: Number) -> Number:
+    """A float that is nearly 1 may be 1."""
+    if isinstance(x, float) and math.isclose(x, 1, rel_tol=1e-9):
+        raise Undecided("a number that decides is too near to 1")
+    return x
+
+
+def _as(order: Order, c: Number) -> str:
+    return f"log b(n) ~ {_term(order, c)}"
+
+
+def _term(order: Order, c: Number) -> str:
+    """
+    >>> _term((1.0, 0.5, 0.0), -2.0)
+    '-2 n (ln n)^0.5'
+    """
+    names = ("n", "ln n", "ln ln n")
+    parts = [
+        (f"({name})" if " " in name and power != 1 else name)
+        + ("" if power == 1 else f"^{float(power):.6g}")
+        for name, power in zip(names, order, strict=True)
+        if power != 0
+    ]
+    factor = f"{float(c):.6g}"
+    sign = {"1": [], "-1": ["-"]}.get(factor, [factor])
+    text = " ".join([*sign, *parts])
+    return text.replace("- ", "-", 1)
