@@ -60,6 +60,10 @@ def influence(
         bool,
         Parameter(negative=(), help="The relative columns that matter to each digit of a sum."),
     ] = False,
+    digits: Annotated[
+        int | None,
+        Parameter(help="Beside it, what the last so many digits of the numbers alone would move."),
+    ] = None,
     out: Annotated[Path | None, Parameter(help="Draw it into this folder.")] = None,
     seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
     checkpoint: Checkpoint = "best",
@@ -71,23 +75,31 @@ def influence(
     """
     from tenfold.lab.influence import influence as intervene
     from tenfold.lab.influence import lists as find_lists
+    from tenfold.lab.influence import truncated
     from tenfold.report import influence as report
 
     opened = open_run(run)
     title = f"{opened.recipe.name}, {length} digits"
     shown: tuple[dict[str, Any], list[str]]
     if lists:
-        if slice is not None:
-            raise TenfoldError("--lists makes its own problems; leave --slice out")
+        for flag, given in (("slice", slice), ("digits", digits)):
+            if given is not None:
+                raise TenfoldError(f"--lists makes its own problems; leave --{flag} out")
         found = find_lists(opened, length, 30 if n is None else n, which=checkpoint, seed=seed)
         shown = report.lists_as_json(found), report.lists_told(found)
         drawn = report.draw_lists(found, out / "lists", title) if out is not None else None
     else:
-        matrix = intervene(
-            opened, length, 50 if n is None else n, slice, which=checkpoint, seed=seed
+        asked = 50 if n is None else n
+        matrix = intervene(opened, length, asked, slice, which=checkpoint, seed=seed)
+        others = {}
+        if digits is not None:
+            others[f"last {digits}"] = truncated(opened, length, digits, asked, slice, seed=seed)
+        shown = report.as_json(matrix, others), report.told(matrix, others)
+        drawn = (
+            report.draw_influence(matrix, out / "influence", title, others)
+            if out is not None
+            else None
         )
-        shown = report.as_json(matrix), report.told(matrix)
-        drawn = report.draw_influence(matrix, out / "influence", title) if out is not None else None
     figures = [str(path) for path in drawn.files] if drawn is not None else []
     if json_:
         return print_json({**shown[0], "figures": figures})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,28 @@ from tenfold.evals.influence import Floats, Influence
 from tenfold.evals.lists import Lists
 from tenfold.report.figures import Figure, save_figure
 
+Others = Mapping[str, Floats]  # matrices of other functions of the same questions, by what they are
 
-def draw_influence(found: Influence, path: Path, title: str) -> Figure:
+
+def matrices(found: Influence, others: Others | None = None) -> dict[str, Floats]:
+    """The model's, the truth's, then what else is to be seen beside them."""
+    return {"model": found.model, "truth": found.truth, **(others or {})}
+
+
+def draw_influence(
+    found: Influence, path: Path, title: str, others: Others | None = None
+) -> Figure:
     """A row of panels an operand: the model's matrix, then the truth's; units at the right and at the bottom."""
     path.parent.mkdir(parents=True, exist_ok=True)
     terms, width, columns = found.model.shape
+    shown = matrices(found, others)
     wide, tall = max(2.0, 0.13 * columns + 0.8), max(1.5, 0.13 * width + 0.7)
     figure, panels = pyplot.subplots(
-        terms, 2, figsize=(2 * wide + 0.9, terms * tall + 0.3), layout="constrained", squeeze=False
-    )
+        terms, len(shown), figsize=(len(shown) * wide + 0.9, terms * tall + 0.3),
+        layout="constrained", squeeze=False,
+    )  # fmt: skip
     for operand, row in enumerate(panels):
-        for axes, shares, whose in zip(row, (found.model, found.truth), ("model", "truth"), strict=True):  # fmt: skip
+        for axes, (whose, shares) in zip(row, shown.items(), strict=True):
             axes.set_facecolor("#CCCCCC")
             image = axes.imshow(
                 np.ma.masked_invalid(100 * shares[operand]), cmap="cividis", vmin=0, vmax=100, origin="lower",
@@ -46,14 +58,14 @@ def _whole_numbers(axes: Any) -> None:
         ticks.get_major_locator().set_params(integer=True)
 
 
-def told(found: Influence) -> list[str]:
+def told(found: Influence, others: Others | None = None) -> list[str]:
     """For each operand, percentages by input column and answer column, the truth's where it differs below."""
     lines = [
         f"{found.problems} problems, {100 * found.exact:.1f}% answered exactly right; "
         f"{int(found.counts.sum()):,} changes of one digit"
     ]
     for operand in range(len(found.counts)):
-        for shares, whose in ((found.model, "model"), (found.truth, "truth")):
+        for whose, shares in matrices(found, others).items():
             lines += [f"operand {operand + 1}, {whose}: % of changes that move each answer digit"]
             lines += _grid(shares[operand])
     return lines
@@ -79,15 +91,14 @@ def _cell(share: float) -> str:
     return "   ." if share == 0 else "  <1" if share < 0.01 else f"{100 * share:>4.0f}"
 
 
-def as_json(found: Influence) -> dict[str, Any]:
+def as_json(found: Influence, others: Others | None = None) -> dict[str, Any]:
     """Matrices by operand, input column and answer column, from the units on; null where there is no such digit."""
-    nested = {"model": found.model, "truth": found.truth}
-    matrices = {whose: np.where(np.isnan(m), None, m).tolist() for whose, m in nested.items()}  # type: ignore[call-overload]
+    nested = matrices(found, others)
     return {
         "problems": found.problems,
         "exact": found.exact,
         "changes": found.counts.tolist(),
-        **matrices,
+        **{whose: np.where(np.isnan(m), None, m).tolist() for whose, m in nested.items()},  # type: ignore[call-overload]
         "by_offset": {whose: found.by_offset(m) for whose, m in nested.items()},
     }
 

@@ -12,6 +12,7 @@ from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base, significant
 from tenfold.tasks.cascades import longest_cascade
 from tenfold.tasks.levels import add
+from tenfold.tasks.operation import Operation
 from tenfold.tasks.samplers import cascades, level_by_level, lone_carries, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
@@ -55,6 +56,9 @@ class Addition(Task):
             return (END, 0) if ended else (total % self.base, total // self.base)
 
         return Transducer.of(self.base, self.terms, self.terms, column)
+
+    def operation(self) -> Operation | None:
+        return Operation(product=False) if self.terms == 2 else None
 
     def parse(self, text: str) -> Examples:
         example = self.operator.join(["10", "111", *["1"] * self.terms][: self.terms])

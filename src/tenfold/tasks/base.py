@@ -22,6 +22,7 @@ from tenfold.errors import TenfoldError
 from tenfold.roles import Role
 
 if TYPE_CHECKING:
+    from tenfold.tasks.operation import Operation
     from tenfold.tasks.transducer import Transducer
 
 Digits = NDArray[np.uint8]
@@ -209,6 +210,10 @@ class Task(ABC):
 
     def transducer(self) -> Transducer | None:
         """The task as a finite machine over columns, if it is one."""
+        return None
+
+    def operation(self) -> Operation | None:
+        """What it computes of its two numbers, if that is their sum or product, whole or modulo a number."""
         return None
 
     @abstractmethod

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tenfold.errors import TenfoldError
 from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base
 from tenfold.tasks.cascades import longest_cascade
+from tenfold.tasks.operation import Operation
 from tenfold.tasks.samplers import cascades, nines, numbers
 from tenfold.tasks.transducer import END, Transducer
 
@@ -35,21 +36,17 @@ class ModularAddition(Task):
 
     def __init__(self, modulus: int = 100, base: int = 10) -> None:
         check_base(base)
-        if modulus < 2:
-            raise TenfoldError(f"a modulus of {modulus}; at least 2")
         self.modulus, self.base = modulus, base
-        self.digits = next(d for d in range(1, modulus + 1) if base**d >= modulus)
+        self.digits = places_of(modulus, base)
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
-        n, _, width = operands.shape
         left = residue(operands.sum(1, dtype=np.int32), self.base, self.modulus)
-        # an operand may have a single digit: room for the others
-        answer = np.zeros((n, width + self.digits - 1), dtype=np.uint8)
-        for place in range(self.digits):
-            answer[:, place] = left % self.base
-            left = left // self.base
-        length = np.full(n, self.digits, dtype=np.int64)
+        answer = digits_of_residues(left, self.digits, operands.shape[2], self.base)
+        length = np.full(len(operands), self.digits, dtype=np.int64)
         return Examples(operands, lengths, answer, length, beyond="zeros")
+
+    def operation(self) -> Operation:
+        return Operation(product=False, modulus=self.modulus)
 
     def transducer(self) -> Transducer | None:
         """A machine where the low digits of the sum decide: m = d * base^j, d a divisor of the base.
@@ -81,6 +78,31 @@ class ModularAddition(Task):
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         return {"cascades": cascades(length, self.base), "nines": {"nines": nines}}
+
+
+def places_of(modulus: int, base: int) -> int:
+    """How many digits the largest residue has.
+
+    >>> places_of(100, 10), places_of(101, 10)
+    (2, 3)
+    """
+    if modulus < 2:
+        raise TenfoldError(f"a modulus of {modulus}; at least 2")
+    return next(d for d in range(1, modulus + 1) if base**d >= modulus)
+
+
+def digits_of_residues(left: NDArray[Any], digits: int, width: int, base: int) -> Digits:
+    """Residues (N,) as answers (N, A), leading zeros and all, to problems whose operands have so many columns.
+
+    >>> digits_of_residues(np.array([4, 50]), 2, 3, 10).tolist()
+    [[4, 0, 0, 0], [0, 5, 0, 0]]
+    """
+    # an operand may have a single digit: room for the others
+    answer = np.zeros((len(left), width + digits - 1), dtype=np.uint8)
+    for place in range(digits):
+        answer[:, place] = left % base
+        left = left // base
+    return answer
 
 
 def residue(columns: NDArray[np.int32], base: int, modulus: int) -> NDArray[Any]:

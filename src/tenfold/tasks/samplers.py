@@ -18,6 +18,7 @@ from tenfold.errors import TenfoldError
 from tenfold.registry import Registry, Spec
 from tenfold.tasks.base import Digits, Ints, Sampler, significant
 from tenfold.tasks.cascades import draw_carries, draw_cascade
+from tenfold.tasks.domains import domain
 from tenfold.tasks.levels import Draw, Measure, common, counted, of_levels
 
 Drawn = tuple[Digits, Ints]
@@ -382,6 +383,7 @@ SAMPLERS: Registry[Drawn] = Registry(
         lengths,
         exact,
         longest,
+        domain,
         unequal,
         no_carry,
         cascade,

@@ -1,0 +1,115 @@
+"""Accuracy against the truncated function, f of the last n digits of every number, beside accuracy against the truth.
+
+Trained on 3 digits, asked 12345+6789: 19134 is the truth, 1134 what a model says that sees the last 3 digits alone. One
+answer is graded twice. An answer without an end is wrong both times, and how many there were is a row of its own.
+
+Shapes: B rows of a batch, A answer tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tenfold.errors import TenfoldError
+from tenfold.evals.exact import Answerer, Examiner, Row, grade
+from tenfold.evals.influence import changes, moved
+from tenfold.evals.statistics import wilson
+from tenfold.tasks.base import Examples, Task
+from tenfold.tasks.samplers import exact
+from tenfold.tasks.truncated import Truncated
+
+
+def truncated_rows(
+    examiner: Examiner,
+    model: Answerer,
+    digits: int,
+    lengths: Sequence[int],
+    slices: Sequence[str] = ("uniform",),
+    n: int = 1000,
+) -> list[Row]:
+    """At every length and slice: `exact`, `exact-truncated` and, where answers have an end, `no-end`."""
+    found = []
+    for length, label, examples in examiner.questions(lengths, slices, n):
+        found += graded_twice(examiner, model, examples, digits, length, label)
+    return found
+
+
+def graded_twice(
+    examiner: Examiner, model: Answerer, examples: Examples, digits: int, length: int, label: str
+) -> list[Row]:
+    """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
+    task = examiner.batcher.task
+    cut = Truncated.to(digits, task).solve(examples.operands, examples.lengths)
+    end = examiner.batcher.vocabulary.end
+    linear = bool(getattr(model, "linear", False))
+    right = same = endless = 0
+    ends = False
+    both = zip(
+        examiner.answers(model, examples), examiner.batches(cut, linear), strict=True
+    )  # the same numbers, so batches of the same problems
+    for (answer, target), other in both:
+        right += int(grade(answer, target)[0].sum())
+        same += int(grade(answer, other.target)[0].sum())
+        asked = target == end  # (B, A)
+        ends = ends or bool(asked.any())
+        there = answer == end
+        if other.sequence.valid is not None:  # beyond a row's last place there is nothing to see
+            there = there & other.sequence.valid[:, -other.read :]
+        endless += int((~there.any(1) & asked.any(1)).sum())
+    n = len(examples)
+    rows = {"exact": right, "exact-truncated": same} | ({"no-end": endless} if ends else {})
+    return [
+        Row(length, label, metric, count / n, n, *wilson(count, n))
+        for metric, count in rows.items()
+    ]
+
+
+def moved_rows(
+    examiner: Examiner, model: Answerer, digits: int, length: int, n: int = 100
+) -> list[Row]:
+    """The share of changes of one digit that move any digit of the answer, by whether truncation drops that digit.
+
+    `moved-by-dropped`: digits above the `digits` lowest; `moved-by-kept`: the others. Of numbers of exactly this length.
+    """
+    if length <= digits:
+        raise TenfoldError(
+            f"of {length} digits, truncation to {digits} drops none; ask for more than {digits}"
+        )
+    examiner.samplers([length], [])  # whether the format holds so many
+    rng = np.random.default_rng((examiner.seed, length, 17))
+    examples = examiner.batcher.task.sample(n, length, rng, exact)
+    changed = changes(examiner.batcher.task, examples)
+    of_model, _ = moved(examiner, model, examples, changed)
+    moves = np.asarray(of_model.any(1))
+    rows = []
+    for metric, where in (
+        ("moved-by-dropped", changed.column >= digits),
+        ("moved-by-kept", changed.column < digits),
+    ):
+        of = int(where.sum())
+        rows.append(Row(length, "uniform", metric, int(moves[where].sum()) / of, of))
+    return rows
+
+
+def truncated_influence(
+    task: Task, digits: int, sets: Sequence[Examples], columns: int
+) -> NDArray[np.float64]:
+    """The share of changes of an input digit that move a digit of the truncated function: (M, W, C), as `Influence` has it.
+
+    NaN where nobody has such a digit; 0 in every column where truncation drops it.
+    """
+    cut = Truncated.to(digits, task)
+    terms, width = (max(each.operands.shape[k] for each in sets) for k in (1, 2))
+    counts, sums = np.zeros((terms, width)), np.zeros((terms, width, columns))
+    for examples in sets:
+        changed = changes(task, examples)
+        at = (changed.operand, changed.column)
+        before = cut.solve(examples.operands, examples.lengths).answer[changed.source]
+        after = cut.solve(changed.examples.operands, changed.examples.lengths).answer
+        np.add.at(counts, at, 1)
+        np.add.at(sums[..., : after.shape[1]], at, (before != after)[:, :columns])
+    with np.errstate(invalid="ignore"):
+        return sums / counts[..., None]

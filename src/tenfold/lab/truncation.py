@@ -1,0 +1,133 @@
+"""Runs against the function of the last n digits, n the training length: measured, and what that function predicts.
+
+Rows for experiments: `truncated`, `predicted`, `of_domain`, `digit_analysis`, `intervened`. Of one run by itself: `compared`,
+`explained`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from tenfold.errors import TenfoldError
+from tenfold.evals.exact import Answerer
+from tenfold.evals.exact import Row as Measured
+from tenfold.evals.explained import explained_by_model
+from tenfold.evals.truncation import graded_twice, moved_rows, truncated_rows
+from tenfold.lab.committed import Row
+from tenfold.lab.experiments import Lab
+from tenfold.lab.measuring import examiner_of, of_both
+from tenfold.lab.run import Run, Which
+from tenfold.tasks.base import Digits, Ints
+from tenfold.tasks.domains import Domain
+from tenfold.theory.prediction import SLICES, predict
+
+
+def compared(
+    run: Run,
+    lengths: Sequence[int] | None = None,
+    n: int | None = None,
+    *,
+    digits: int | None = None,
+    which: Which = "best",
+    seed: int = 0,
+    slice: str = "uniform",
+) -> list[Measured]:
+    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length."""
+    torch.set_num_threads(run.recipe.train.threads)
+    kept = run.recipe.data.length if digits is None else digits
+    asked = run.recipe.eval.lengths if lengths is None else lengths
+    count = run.recipe.eval.n if n is None else n
+    if count < 1:
+        raise TenfoldError(f"{count} problems; at least 1 is needed")
+    examiner = run.built.examiner(seed)
+    rows = truncated_rows(examiner, run.answerer(which), kept, asked, [slice], count)
+    return [*rows, *_predicted(run, kept, asked, slice)]
+
+
+def truncated(
+    lab: Lab, run: Run, lengths: Sequence[int] | None = None, slices: Sequence[str] = ("uniform",)
+) -> Iterator[Row]:
+    """Rows `exact-truncated` and `no-end` of a run, and `exact` where it has not measured that itself."""
+    examiner, options = examiner_of(run), run.recipe.eval
+    asked = options.lengths if lengths is None else lengths
+    digits = run.recipe.data.length
+    known = {(row["length"], row["slice"], row["metric"]) for row in run.result()["rows"]}
+
+    def ask(model: Answerer) -> Sequence[Measured]:
+        found = truncated_rows(examiner, model, digits, asked, slices, options.n)
+        return [row for row in found if (row.length, row.slice, row.metric) not in known]
+
+    yield from of_both(lab, run, ask)
+
+
+def predicted(
+    lab: Lab, run: Run, lengths: Sequence[int] | None = None, slice: str = "uniform"
+) -> Iterator[Row]:
+    """Rows `exact-predicted`: what a model right on its training length has, if it computes the truncated function."""
+    asked = run.recipe.eval.lengths if lengths is None else lengths
+    for row in _predicted(run, run.recipe.data.length, asked, slice):
+        yield {**lab.about(run), **row.as_json(), "checkpoint": ""}
+
+
+def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> list[Measured]:
+    """Nothing where theory cannot count."""
+    task = run.built.batcher.task
+    if task.operation() is None or slice not in SLICES:
+        return []
+    found = predict(task, digits, lengths, slice=slice)
+    return [Measured(each.length, slice, "exact-predicted", each.accuracy, 0) for each in found]
+
+
+def of_domain(lab: Lab, run: Run, label: str, domain: Domain) -> Iterator[Row]:
+    """Rows of problems of a domain, under a label of their own: `digits-6-9` of what training with holes has seen."""
+    examiner, options = examiner_of(run), run.recipe.eval
+    length = max(domain.lengths)
+
+    def draw(
+        rng: np.random.Generator, n: int, _length: int, terms: int, base: int
+    ) -> tuple[Digits, Ints]:
+        return domain.draw(rng, n, terms, base)
+
+    examples = examiner.problems(length, label, draw, options.n)
+    digits = run.recipe.data.length
+    yield from of_both(
+        lab, run, lambda model: graded_twice(examiner, model, examples, digits, length, label)
+    )
+
+
+def explained(
+    run: Run, length: int | None = None, n: int = 10_000, *, which: Which = "best", seed: int = 0
+) -> tuple[list[float | None], list[float | None]]:
+    """R^2 of every answer digit from its digit sum and the carry below, of the model's answers and of true ones."""
+    torch.set_num_threads(run.recipe.train.threads)
+    asked = run.recipe.data.length if length is None else length
+    examiner = run.built.examiner(seed)
+    ((_, _, examples),) = examiner.questions([asked], ["uniform"], n)
+    return explained_by_model(examiner, run.answerer(which), examples)
+
+
+def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
+    """Rows `explained-1`, `explained-2`, ...: R^2 by answer digit at the training length, and `explained`, their mean.
+
+    The mean leaves out what is above the numbers: an overflow has no digit sum of its own.
+    """
+    length = run.recipe.data.length
+    shares, _ = explained(run, length, n)
+    found = {f"explained-{i}": each for i, each in enumerate(shares, 1) if each is not None}
+    columns = [each for each in shares[:length] if each is not None]
+    if columns:
+        found["explained"] = float(np.mean(columns))
+    about = {**lab.about(run), "length": length, "slice": "uniform", "checkpoint": "best", "n": n}
+    for metric, value in found.items():
+        yield {**about, "metric": metric, "value": value}
+
+
+def intervened(lab: Lab, run: Run, beyond: int = 2, n: int = 100) -> Iterator[Row]:
+    """Rows `moved-by-dropped` and `moved-by-kept`, at so many digits beyond the training length."""
+    digits = run.recipe.data.length
+    examiner, model = examiner_of(run), run.answerer("best")
+    for row in moved_rows(examiner, model, digits, digits + beyond, n):
+        yield {**lab.about(run), **row.as_json(), "checkpoint": "best"}

@@ -1,0 +1,64 @@
+"""Predictions for people: accuracy by length and why, a run beside them, what digits are explained by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenfold.evals.exact import Row
+from tenfold.theory.prediction import Predicted
+
+
+def predicted_told(found: Sequence[Predicted]) -> list[str]:
+    """A line a length: accuracy, the exact fraction where it is short, why.
+
+    >>> from tenfold.theory.prediction import operation, predict
+    >>> print(*predicted_told(predict(operation("mod-add", 7), 2, [2, 3])), sep="\\n")
+    digits  accuracy  exact  why
+         2   100.00%  1      no number has more than 2 digits, so nothing is dropped
+         3    13.58%  11/81  right where 7 divides A + B, A and B what is dropped; 1/7 for long numbers
+    """
+    exact = [each.told or "" for each in found]
+    wide = max(map(len, ["exact", *exact]))
+    lines = [f"digits  accuracy  {'exact':{wide}}  why"]
+    for each, fraction in zip(found, exact, strict=True):
+        lines.append(f"{each.length:>6}  {each.accuracy:>8.2%}  {fraction:{wide}}  {each.why}")
+    return lines
+
+
+def compared_told(rows: Sequence[Row], digits: int) -> list[str]:
+    """A line a length: right against the truth, against the last digits, as predicted, and without an end."""
+    heads = {
+        "exact": "truth",
+        "exact-predicted": "predicted",
+        "exact-truncated": f"last {digits}",
+        "no-end": "no end",
+    }
+    held = {(row.length, row.metric): row.value for row in rows}
+    shown = {metric: head for metric, head in heads.items() if metric in {m for _, m in held}}
+    problems = max((row.n for row in rows), default=0)
+    lines = [f"% of {problems} problems a length", "digits" + _line(list(shown.values()))]
+    for length in dict.fromkeys(row.length for row in rows):
+        cells = [f"{100 * held[length, metric]:.1f}" for metric in shown]
+        lines.append(f"{length:>6}{_line(cells)}")
+    return lines
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "".join(f"{cell:>11}" for cell in cells)
+
+
+def explained_told(model: Sequence[float | None], truth: Sequence[float | None]) -> list[str]:
+    """A line a digit of the answer, the highest first.
+
+    >>> print(*explained_told([1.0, 0.5], [1.0, None]), sep="\\n")
+    answer digit      model      truth
+               2      0.500          -
+               1      1.000      1.000
+    """
+    lines = ["answer digit" + _line(["model", "truth"])]
+    for column in reversed(range(len(model))):
+        pair = [
+            "-" if share is None else f"{share:.3f}" for share in (model[column], truth[column])
+        ]
+        lines.append(f"{column + 1:>12}{_line(pair)}")
+    return lines

@@ -1,0 +1,157 @@
+"""Runs of the `principled` paper at smoke scale: recipes, rows against the truncated function, the command line."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from tenfold.errors import TenfoldError
+from tenfold.lab import experiments, truncation
+from tenfold.lab.build import build
+from tenfold.lab.influence import influence, truncated
+from tenfold.lab.recipes import recipe
+from tenfold.lab.train import train
+from tenfold.tasks.domains import Domain
+from tenfold.theory.prediction import operation, predict
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    names = ("addition-absolute", "modular-70-absolute", "multiplication-absolute")
+    return {name: train(recipe(f"principled/{name}", "smoke"), folder / name) for name in names}
+
+
+@pytest.fixture
+def lab(runs):
+    return experiments.Lab("smoke", None, lambda recipes: [], list(runs.values()))
+
+
+def keys(rows):
+    return [(r["length"], r["slice"], r["metric"], r["checkpoint"]) for r in rows]
+
+
+@pytest.mark.parametrize("name", ["addition-absolute", "modular-70-absolute", "multiplication-absolute"])  # fmt: skip
+def test_rows_against_the_truncated_function(runs, lab, name):
+    run = runs[name]
+    rows = list(truncation.truncated(lab, run))
+    lengths, metrics = run.recipe.eval.lengths, ("exact-truncated", "no-end")
+    wanted = {(k, "uniform", m, c) for k in lengths for m in metrics for c in ("best", "final")}
+    assert sorted(keys(rows)) == sorted(wanted)
+    own = {(r["length"], r["checkpoint"]): r["value"] for r in run.result()["rows"] if r["metric"] == "exact"}  # fmt: skip
+    for row in rows:
+        assert row["trained"] == run.recipe.data.length == 2
+        assert 0 <= row["value"] <= 1
+        if row["metric"] == "exact-truncated" and row["length"] <= 2:  # nothing is dropped
+            assert row["value"] == own[row["length"], row["checkpoint"]]
+
+
+def test_exact_too_where_the_run_did_not_measure_it(runs, lab):
+    rows = list(truncation.truncated(lab, runs["addition-absolute"], [3], ["full", "nines"]))
+    assert {(r["slice"], r["metric"]) for r in rows} == {
+        ("nines", "exact"), ("nines", "exact-truncated"), ("nines", "no-end"),
+    }  # fmt: skip
+
+
+def test_predicted_rows(runs, lab):
+    rows = list(truncation.predicted(lab, runs["modular-70-absolute"]))
+    wanted = predict(operation("mod-add", 70), 2, range(1, 6), slice="uniform")
+    assert [r["value"] for r in rows] == [each.accuracy for each in wanted]
+    assert {(r["metric"], r["checkpoint"], r["slice"]) for r in rows} == {("exact-predicted", "", "uniform")}  # fmt: skip
+    assert list(truncation.predicted(lab, runs["modular-70-absolute"], slice="nines")) == []
+
+
+def test_rows_of_a_domain(runs, lab):
+    rows = list(truncation.of_domain(lab, runs["addition-absolute"], "digits-6-9", Domain([2], digits="6789")))  # fmt: skip
+    assert {(r["length"], r["slice"]) for r in rows} == {(2, "digits-6-9")}
+    assert {r["metric"] for r in rows} == {"exact", "exact-truncated", "no-end"}
+
+
+def test_rows_of_the_digit_analysis(runs, lab):
+    rows = list(truncation.digit_analysis(lab, runs["addition-absolute"], n=200))
+    found = {r["metric"]: r["value"] for r in rows}
+    columns = [found[m] for m in ("explained-1", "explained-2") if m in found]
+    assert found.get("explained") == (pytest.approx(np.mean(columns)) if columns else None)
+    assert {r["length"] for r in rows} <= {2}
+
+
+def test_rows_of_interventions(runs, lab):
+    rows = list(truncation.intervened(lab, runs["addition-absolute"], n=5))
+    assert [(r["metric"], r["length"]) for r in rows] == [
+        ("moved-by-dropped", 4), ("moved-by-kept", 4),
+    ]  # fmt: skip
+
+
+def test_prediction_alone_reproduces(tmp_path):
+    (found,) = experiments.find("principled/prediction")
+    collected, _ = experiments.run(found, "laptop", None, lambda recipes: [])
+    values = {(row["recipe"].split("/")[1], row["length"]): row["value"] for row in collected.rows}
+    assert len(values) == 4 * 9
+    assert values["predict-3-digits-51", 4] == pytest.approx(0.024, abs=0.0005)
+    assert values["predict-3-digits-101", 9] == pytest.approx(0.010, abs=0.0005)
+    assert values["predict-2-digits-101", 3] == 0
+
+
+def test_a_run_of_the_truncated_task_is_the_same_training():
+    """Where nothing is dropped the two are one function: so its log follows accuracy against it over training."""
+    plain = build(recipe("principled/addition-absolute", "smoke"))
+    cut = {"name": "truncated", "of": "addition", "digits": 2}
+    other = build(recipe("principled/addition-absolute", "smoke", task=cut))
+    for number in range(3):
+        ours, theirs = plain.batch_at(number), other.batch_at(number)
+        assert torch.equal(ours.sequence.tokens, theirs.sequence.tokens)
+        assert torch.equal(ours.target, theirs.target)
+    weights = zip(plain.model().parameters(), other.model().parameters(), strict=True)
+    assert all(torch.equal(one, two) for one, two in weights)
+    four = [built.source.one(4) for built in (plain, other)]
+    assert torch.equal(four[0].sequence.tokens[:, :11], four[1].sequence.tokens[:, :11])
+    assert not torch.equal(four[0].target, four[1].target)
+
+
+def test_no_problems(runs):
+    with pytest.raises(TenfoldError, match="0 problems; at least 1 is needed"):
+        truncation.compared(runs["addition-absolute"], [3], 0)
+
+
+# the command line
+
+
+def test_truncation_on_the_command_line(tenfold, runs):
+    code, out, _ = tenfold("truncation", runs["modular-70-absolute"].folder, "--lengths", "2,4", "--n", 20)  # fmt: skip
+    assert code == 0
+    assert out.splitlines()[0] == "% of 20 problems a length"
+    assert out.splitlines()[1].split() == ["digits", "truth", "predicted", "last", "2", "no", "end"]
+    assert len(out.splitlines()) == 4
+    _, out, _ = tenfold(
+        "truncation", runs["multiplication-absolute"].folder, "--lengths", 3, "--digits", 1, "--n", 20, "--json",
+    )  # fmt: skip
+    rows = json.loads(out)
+    assert [row["metric"] for row in rows] == ["exact", "exact-truncated", "no-end", "exact-predicted"]  # fmt: skip
+
+
+def test_explained_on_the_command_line(tenfold, runs):
+    code, out, _ = tenfold("explained", runs["addition-absolute"].folder, "--n", 300)
+    assert code == 0
+    assert out.splitlines()[0].split() == ["answer", "digit", "model", "truth"]
+    assert out.splitlines()[-1].split()[::2] == ["1", "1.000"]
+    _, out, _ = tenfold("explained", runs["addition-absolute"].folder, "--n", 300, "--json")
+    assert json.loads(out)["truth"][:2] == [1.0, 1.0]
+
+
+def test_the_intervention_picture(tenfold, runs, tmp_path):
+    run = runs["addition-absolute"]
+    asked = ("influence", run.folder, "--length", 4, "--digits", 2, "--n", 5)
+    code, out, _ = tenfold(*asked, "--out", tmp_path / "drawn")
+    assert code == 0
+    assert "operand 1, last 2: % of changes that move each answer digit" in out
+    assert "last 2, operand 2" in (tmp_path / "drawn" / "influence.svg").read_text()
+    _, out, _ = tenfold(*asked, "--json")
+    told = json.loads(out)
+    matrix = np.array(told["last 2"], dtype=float)
+    np.testing.assert_array_equal(matrix, truncated(run, 4, 2, 5))
+    assert matrix.shape == influence(run, 4, 5).model.shape
+    assert (matrix[:, 2:] == 0).all()
+    assert np.array(told["truth"], dtype=float)[:, 3, 3].tolist() == [1.0, 1.0]
+    code, _, err = tenfold(*asked, "--lists")
+    assert "leave --digits out" in err
