@@ -150,7 +150,7 @@ def test_ls(tenfold, kind):
     }
     expected |= {"recipes": "symmetry/addition-relative", "formats": "reversed"}
     expected |= {"samplers": "no-carry", "models": "decoder", "slices": "cascades"}
-    expected |= {"trackers": "tensorboard"}
+    expected |= {"trackers": "tensorboard", "corpora": "python-code", "writings": "bytes"}
     expected |= {"proved": shipped.names()[0] if shipped.names() else None}
     assert expected[kind] is None or expected[kind] in names
 

@@ -166,18 +166,39 @@ class Batcher:
         if not self.schemes:
             return batch
         state = None if generator is None else generator.get_state()
-        source = None if batch.source is None else self._placed(batch.source, generator)
+        source = None if batch.source is None else placed(batch.source, self.schemes, generator)
         if generator is not None and state is not None:
             generator.set_state(
                 state
             )  # both sides of an encoder-decoder draw alike: one start a row
-        return replace(batch, sequence=self._placed(batch.sequence, generator), source=source)
+        return replace(
+            batch, sequence=placed(batch.sequence, self.schemes, generator), source=source
+        )
 
-    def _placed(self, sequence: Tokens, generator: torch.Generator | None) -> Tokens:
-        places = sequence.places
-        for scheme in self.schemes:
-            places = scheme(sequence.tokens, places, generator)
-        return replace(sequence, places=places)
+
+def placed(
+    sequence: Tokens, schemes: Sequence[Scheme], generator: torch.Generator | None = None
+) -> Tokens:
+    """A sequence with the axes that schemes add."""
+    places = sequence.places
+    for scheme in schemes:
+        places = scheme(sequence.tokens, places, generator)
+    return replace(sequence, places=places)
+
+
+def running_text(
+    tokens: Tensor, schemes: Sequence[Scheme] = (), generator: torch.Generator | None = None
+) -> Batch:
+    """Text (B, T + 1) in which every token predicts the next; all that is known of a token is where it stands.
+
+    >>> batch = running_text(torch.tensor([[5, 6, 7]]))
+    >>> batch.sequence.tokens.tolist(), batch.target.tolist()
+    ([[5, 6]], [[6, 7]])
+    """
+    given = tokens[:, :-1]
+    index = torch.arange(given.shape[1])[None]
+    places = Places(index=index, role=torch.full_like(index, Role.TEXT))
+    return Batch(placed(Tokens(given, places), schemes, generator), tokens[:, 1:], given=1)
 
 
 def _before_answer(question: Line, answer: Line, first: int) -> Line:

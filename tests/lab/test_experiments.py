@@ -50,6 +50,8 @@ def shelf(tmp_path, monkeypatch, recipe):
     (folder / "adder.yaml").write_text(values.as_yaml())
     (folder / "claims.yaml").write_text(CLAIM)
     (folder / "both.py").write_text(BOTH)
+    (tmp_path / "papers" / "bare").mkdir()
+    (tmp_path / "papers" / "bare" / "claims.yaml").write_text(CLAIM)
     return folder
 
 
@@ -75,7 +77,7 @@ def test_what_is_an_experiment_and_what_a_recipe(shelf):
         ("tinny", 'unknown paper "tinny"; did you mean "tiny"'),
         ("tiny/later", "tiny/later does not exist yet; there is: both"),
         ("tiny/bot", 'unknown experiment of tiny "bot"; did you mean "both"'),
-        ("principled/additoin", "papers/principled has no experiment yet"),
+        ("bare/additoin", "papers/bare has no experiment yet"),
     ],
 )
 def test_what_is_not_there(shelf, name, message):

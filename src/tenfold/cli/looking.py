@@ -21,7 +21,7 @@ def report(
         ),
     ],
     out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
-    title: Annotated[str, Parameter(help="The page's heading.")] = "Accuracy against length",
+    title: Annotated[str | None, Parameter(help="The page's heading.")] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """One self-contained page about finished runs: curves, tables, slices, worked examples, provenance.
@@ -61,7 +61,7 @@ def gallery(
 
 # The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
 KINDS = (
-    "pe", "relations", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
+    "pe", "relations", "corpora", "writings", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
     "proved", "trackers",
 )  # fmt: skip
 

@@ -54,6 +54,7 @@ def results(
     `tenfold results runs --sql "select encoding, max(length) from results where value > 0.9 group by all"`
     """
     from tenfold.lab.cells import cells, choose, columns_of, mixed
+    from tenfold.lab.checked import SHARES
     from tenfold.lab.pairs import SHARED
     from tenfold.lab.pairs import compare as compared
     from tenfold.lab.results import query, write
@@ -80,12 +81,13 @@ def results(
         print(WRITERS[format](*query(found, sql)), end="")
         return None
     rows = choose(found.rows, columns, slice=slice, metric=metric, checkpoint=checkpoint)
+    shares = all(row["metric"] in SHARES for row in rows)
     if compare is not None:
         lines, notes = compared(found, rows, *compare, columns)
-        shown = readable_pairs(lines) if format in FOR_PEOPLE else lines
+        shown = readable_pairs(lines, shares) if format in FOR_PEOPLE else lines
     else:
         lines, notes = cells(rows, columns), mixed(found, rows, columns)
-        shown = readable_cells(lines) if format in FOR_PEOPLE else lines
+        shown = readable_cells(lines, shares) if format in FOR_PEOPLE else lines
     _tell(f"note: {note}" for note in notes)
     print(WRITERS[format](*table_of(shown)), end="")
     return None

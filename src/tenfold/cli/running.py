@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -125,9 +125,11 @@ def eval(
     ] = None,
     slices: Annotated[
         str | None,
-        Parameter(help="uniform, full, unequal, cascades, nines, ...; default: the recipe's."),
+        Parameter(
+            help="uniform, full, unequal, cascades, nines, ...; of a text: uniform, sliding, positions; default: the recipe's."
+        ),
     ] = None,
-    n: Annotated[int | None, Parameter(help="Problems a length and slice.")] = None,
+    n: Annotated[int | None, Parameter(help="Problems, or tokens of text, a length.")] = None,
     seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
     checkpoint: Checkpoint = "best",
     log_samples: Annotated[
@@ -136,7 +138,7 @@ def eval(
     ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """Measure a run at any lengths: exact match and per-digit accuracy with 95% intervals.
+    """Measure a run at any lengths: exact match and per-digit accuracy, or perplexity, with 95% intervals.
 
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
     """
@@ -185,6 +187,13 @@ def ask(
     machine: Annotated[
         bool, Parameter(negative=(), help="Look the answer up in the machine that the model is.")
     ] = False,
+    tokens: Annotated[
+        int | None, Parameter(help="Of a language model: how many to continue for; default 100.")
+    ] = None,
+    temperature: Annotated[
+        float | None, Parameter(help="0, the default: the likeliest token; 1: as the model draws.")
+    ] = None,
+    seed: Annotated[int | None, Parameter(help="Of what is drawn.")] = None,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -193,8 +202,11 @@ def ask(
     `tenfold ask runs/my-run "123+4095"`, `tenfold ask "99999999999999999999+1"`
 
     `tenfold ask addition --file sums.txt` prints an answer a line.
+
+    A language model continues a text: `tenfold ask runs/extrapolation-code-alibi "def f(" --temperature 0.8`
     """
     from tenfold.lab import shipped
+    from tenfold.lab.answer import GoingOn
     from tenfold.report.terminal import print_answer, print_answers
 
     wanted = 0 if file is not None else 1
@@ -208,13 +220,18 @@ def ask(
             )
         )
     named = open_run(words[0]) if len(words) > wanted else None
+    given = {"tokens": tokens, "temperature": temperature, "seed": seed}
+    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    how = GoingOn(**said) if said else None
+    if how is not None and (named is None or machine):
+        raise TenfoldError(f"--{next(iter(said))} is for a run that continues text; name one")
 
     def answer(question: str) -> Answer:
         if named is None:
             return shipped.answer(question, machine=machine)
         if machine:
             return named.look_up(question, which=checkpoint)
-        return named.ask(question, which=checkpoint)
+        return named.ask(question, which=checkpoint, how=how)
 
     if file is not None:
         return print_answers(_answers(answer, file), as_json=json_)

@@ -11,17 +11,19 @@ import numpy as np
 import torch
 
 from tenfold.batch import Batch, Batcher
+from tenfold.corpora import CORPORA
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Examiner
-from tenfold.evals.slices import SLICES
+from tenfold.lab.problems import Problems
 from tenfold.lab.recipe import Recipe
+from tenfold.lab.source import Source
+from tenfold.lab.text import Text
 from tenfold.models import MODELS, Model, Shape
 from tenfold.pe import ENCODINGS, SIZES
 from tenfold.places import SCHEMES
 from tenfold.registry import Spec
 from tenfold.tasks import FORMATS, SAMPLERS, TASKS
 from tenfold.tasks.noise import Noise
-from tenfold.tasks.samplers import exact
 from tenfold.training.lengths import LENGTHS
 from tenfold.training.loop import stream
 
@@ -33,11 +35,9 @@ class Built:
     """A recipe's parts, all checked."""
 
     recipe: Recipe
-    batcher: Batcher
+    source: Source
     make_model: Callable[[], Model]
-    draw: Callable[..., Any]
     length_at: Callable[..., int]
-    noise: Noise | None = None  # in the answers that training sees
 
     def model(self) -> Model:
         """A new model with the recipe's seed; the global random state is left as it was."""
@@ -47,28 +47,43 @@ class Built:
 
     def batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
         """The training batch with this number: a function of the seed and the number alone."""
-        recipe = self.recipe
-        rng = np.random.default_rng((recipe.seed, number))
-        length = self.length_at(rng, recipe.data.length)
-        examples = self.batcher.task.sample(recipe.train.batch, length, rng, self.draw)
-        if self.noise is not None:
-            examples = self.noise(examples, rng)
-        return self.batcher(examples, generator)
+        length, rng = self._drawing(number)
+        return self.source.batch(self.recipe.train.batch, length, rng, generator)
+
+    def like_batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
+        """A batch of its shape, for which no text needs to be at hand."""
+        length, rng = self._drawing(number)
+        return self.source.like_batch(self.recipe.train.batch, length, rng, generator)
+
+    def _drawing(self, number: int) -> tuple[int, np.random.Generator]:
+        rng = np.random.default_rng((self.recipe.seed, number))
+        return self.length_at(rng, self.recipe.data.length), rng
+
+    @property
+    def batcher(self) -> Batcher:
+        """What writes the problems of a task."""
+        return self.source.problems().batcher
+
+    @property
+    def draw(self) -> Callable[..., Any]:
+        return self.source.problems().draw
+
+    @property
+    def noise(self) -> Noise | None:
+        return self.source.problems().noise
 
     def examiner(self, seed: int = 0) -> Examiner:
-        size = self.recipe.model
-        if seed < 0:
-            raise TenfoldError(f"a seed of {seed}; at least 0")
-        return Examiner(self.batcher, seed, size.heads, size.width, self.recipe.train.device)
+        return self.source.problems().examiner(seed)
 
 
 def build(recipe: Recipe) -> Built:
     """Check every name and option of a recipe and make what they name; the model is made on demand."""
-    task = TASKS.build(recipe.task)
-    written = FORMATS.build(recipe.format)
     kind: Any = MODELS[recipe.model.kind]
-    schemes = [SCHEMES.bind(spec) for spec in recipe.schemes]
-    batcher = Batcher(task, written, kind.layout, schemes)
+    source = _source(recipe, kind.layout)
+    if kind.layout not in source.layouts:
+        raise TenfoldError(
+            f'a model of the kind "{recipe.model.kind}" does not continue text; a decoder does'
+        )
     size = recipe.model
     shape = Shape(size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm)
     wanted: dict[str, Spec | None] = {
@@ -83,12 +98,10 @@ def build(recipe: Recipe) -> Built:
     encodings = {
         name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
     }
-    for name in recipe.eval.slices:
-        if name not in SLICES:
-            raise unknown("slice", name, SLICES)
+    source.check_slices(recipe.eval.slices)
     options: dict[str, Any] = {
-        "vocabulary": len(batcher.vocabulary),
-        "end": batcher.vocabulary.end,
+        "vocabulary": source.vocabulary,
+        "end": source.end,
         "shape": shape,
         **encodings,
         **own,
@@ -98,16 +111,42 @@ def build(recipe: Recipe) -> Built:
     with torch.device("meta"):
         hollow = make(**options)
     for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
-        examples = task.sample(1, length, np.random.default_rng(0), exact)
-        hollow.check(batcher(examples))
-    draw, length_at = SAMPLERS.bind(recipe.data.sampler), LENGTHS.bind(recipe.data.lengths)
+        hollow.check(source.one(length))
+    length_at = LENGTHS.bind(recipe.data.lengths)
     rng = np.random.default_rng(0)
     for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
-        task.sample(1, length, rng, draw)
-    share, noise = recipe.data.noise, None
-    if share:
-        noise = Noise.among(task.sample(SEEN, recipe.data.length, rng, draw), share)
-    return Built(recipe, batcher, lambda: make(**options), draw, length_at, noise)
+        source.check_length(length)
+    return Built(recipe, source, lambda: make(**options), length_at)
+
+
+def counted(task: Spec | str) -> str:
+    """What a length counts.
+
+    >>> counted("addition"), counted("python-code")
+    ('digits of the longer operand', 'tokens')
+    """
+    named = Spec.of(task)
+    if named.name in CORPORA.names():
+        corpus: Any = CORPORA[named.name]
+        return str(corpus.counted)
+    return TASKS.build(named).counted
+
+
+def _source(recipe: Recipe, layout: str) -> Source:
+    """A recipe's `task` names a corpus or a task; the two have no name in common."""
+    if recipe.task.name in CORPORA.names():
+        if recipe.stop is not None:
+            raise TenfoldError(f"stop: {recipe.stop} proves answers; text has none to prove")
+        return Text(recipe)
+    if recipe.task.name not in TASKS.names():
+        raise unknown("task", recipe.task.name, [*TASKS.names(), *CORPORA.names()])
+    task, written = TASKS.build(recipe.task), FORMATS.build(recipe.format)
+    batcher = Batcher(task, written, layout, [SCHEMES.bind(spec) for spec in recipe.schemes])
+    draw, noise = SAMPLERS.bind(recipe.data.sampler), None
+    if recipe.data.noise:
+        drawn = task.sample(SEEN, recipe.data.length, np.random.default_rng(0), draw)
+        noise = Noise.among(drawn, recipe.data.noise)
+    return Problems(recipe, batcher, draw, noise)
 
 
 def _check_device(name: str) -> None:

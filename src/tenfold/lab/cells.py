@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.statistics import Cell, Interval, summarize
-from tenfold.lab.checked import Fields
+from tenfold.lab.checked import LOWER, Fields
 from tenfold.lab.recipe import HOUSEKEEPING, PROSE
 from tenfold.lab.tables import RESULTS, Collected
 
@@ -73,7 +74,10 @@ def grouped(rows: Sequence[Fields], by: Sequence[str]) -> dict[Key, list[Fields]
 def _cell(rows: list[Fields]) -> Cell:
     counted = all(row["metric"] == "exact" for row in rows)
     right = sum(round(row["value"] * row["n"]) for row in rows) if counted else None
-    return summarize(list(by_run(rows).values()), sum(row["n"] for row in rows), right)
+    cell = summarize(list(by_run(rows).values()), sum(row["n"] for row in rows), right)
+    if all(row["metric"] in LOWER for row in rows):
+        return replace(cell, worst=cell.best, best=cell.worst)
+    return cell
 
 
 def by_run(rows: list[Fields]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from tenfold.registry import first_problem
 Fields = dict[str, Any]  # a row by the names of its columns
 
 SHARES = ("exact", "digit")  # metrics that lie between 0 and 1
+LOWER = ("perplexity", "loss", "bits-per-byte")  # metrics of which less is better
 Count = Annotated[int, pydantic.Field(ge=0, lt=2**63)]
 Positive = Annotated[int, pydantic.Field(ge=1, lt=2**63)]
 Seconds = Annotated[float, pydantic.Field(ge=0)]

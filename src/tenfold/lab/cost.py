@@ -40,7 +40,7 @@ class Cost(Count):
 
 def count(built: Built) -> Count:
     """Count a step's operations and bytes on the `meta` device: a tenth of a second at any size."""
-    batch = built.batch_at(0, torch.Generator().manual_seed(0))
+    batch = built.like_batch_at(0, torch.Generator().manual_seed(0))
     with torch.device("meta"):
         hollow = built.make_model()
     kept: dict[int, int] = {}  # bytes of every storage that the backward pass needs
@@ -81,7 +81,7 @@ def _tried(built: Built) -> float:
         step, began = len(taken), time.perf_counter()
         optimizer.zero_grad()
         for part in range(options.accumulate):
-            batch = built.batch_at(step * options.accumulate + part, generator)
+            batch = built.like_batch_at(step * options.accumulate + part, generator)
             answer_loss(model(batch), batch.target).backward()
         optimizer.step()
         taken.append(time.perf_counter() - began)

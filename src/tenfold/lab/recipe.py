@@ -15,6 +15,7 @@ import pydantic
 import yaml
 
 from tenfold.errors import TenfoldError, unknown
+from tenfold.lab.sizes import spelled
 from tenfold.models.block import Norm
 from tenfold.models.looped import Feedback
 from tenfold.registry import Spec, first_problem
@@ -41,6 +42,8 @@ class Data(Strict):
 
 
 class ModelSize(Strict):
+    """How large the model is; `size: nano` stands for the layers, heads and width of `tenfold.lab.sizes`."""
+
     kind: str = "encoder"  # encoder, decoder, seq2seq or looped
     layers: pydantic.PositiveInt = 3
     width: pydantic.PositiveInt = 96
@@ -119,6 +122,7 @@ class Recipe(Strict):
     @classmethod
     def _known_keys(cls, values: Any) -> Any:
         if isinstance(values, dict):
+            values = spelled(values)
             _refuse_unknown(cls, values, "")
         return values
 
@@ -137,7 +141,7 @@ class Recipe(Strict):
 
     def replace(self, **changes: Any) -> Recipe:
         """The recipe with changes; a mapping changes only the keys it has, a component is replaced whole."""
-        return Recipe.of(merge(self.as_json(), changes))
+        return Recipe.of(merge(self.as_json(), spelled(changes)))
 
     def as_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json")

@@ -17,6 +17,7 @@ import yaml
 from tenfold.errors import TenfoldError, unknown
 from tenfold.lab.reading import read_mapping
 from tenfold.lab.recipe import Recipe, merge
+from tenfold.lab.sizes import spelled
 
 DEFAULT_SCALE = "laptop"
 _HERE = Path(__file__).resolve().parents[1]
@@ -40,7 +41,7 @@ def recipe(source: str | Path, scale: str | None = None, **changes: Any) -> Reci
         if scale not in scales:
             raise unknown(f'scale of "{source}"', scale, [DEFAULT_SCALE, *scales])
         values = merge(values, scales[scale])
-    return Recipe.of(merge(values, changes))
+    return Recipe.of(merge(values, spelled(changes)))
 
 
 def overrides(words: Iterable[str]) -> dict[str, Any]:
@@ -108,10 +109,11 @@ def _read(
         if not isinstance(made, Recipe):
             raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
         return made.as_json(), {}
-    values = read_mapping(path, "a recipe")
+    values = spelled(read_mapping(path, "a recipe"))
     scales = values.pop("scales", {})
     if not isinstance(scales, dict) or not all(isinstance(s, dict) for s in scales.values()):
         raise TenfoldError(f"{path}: scales is not a mapping of names to values")
+    scales = {name: spelled(laid) for name, laid in scales.items()}
     if (parent := values.pop("extends", None)) is not None:
         beside = path.parent / str(parent)  # a file's neighbour, or whatever a name can be
         base_path = beside if beside.is_file() else _find(str(parent))

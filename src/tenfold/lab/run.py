@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
 import yaml
 from safetensors import SafetensorError
@@ -24,18 +23,18 @@ from tenfold.certify import (
     Extracted,
     NotCertifiable,
     Prover,
-    Swift,
     TooMany,
     extract,
 )
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.exact import Row
+from tenfold.lab.answer import Answer as Answer
+from tenfold.lab.answer import GoingOn
 from tenfold.lab.build import Built, build
 from tenfold.lab.environment import environment, newer_version
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.samples import Hear, describe
 from tenfold.models import Model
-from tenfold.tasks.base import Examples, Ints
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, write_atomically
 from tenfold.training.loop import Metrics
 
@@ -46,26 +45,6 @@ MADE = ("tenfold", "commit", "date", "torch")  # what a certificate says of wher
 CERTIFIED = {field.name for field in fields(Certificate)}  # what a certificate says
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A model's answer to one question, beside the truth."""
-
-    question: str
-    answer: str
-    truth: str
-
-    @property
-    def right(self) -> bool:
-        return self.answer == self.truth
-
-    def wrong_digits(self) -> list[bool]:
-        """For each character of the answer, whether it is wrong, aligned at the units."""
-        width = max(len(self.answer), len(self.truth))
-        answer, truth = self.answer.rjust(width), self.truth.rjust(width)
-        marks = [a != t for a, t in zip(answer, truth, strict=True)]
-        return marks[width - len(self.answer) :]
-
-
 class Run:
     """`Run.open("runs/...")`, or what `tenfold.train(recipe)` returns."""
 
@@ -74,7 +53,7 @@ class Run:
         self._built: Built | None = None
         self._models: dict[str, Model] = {}
         self._machines: dict[str, Extracted] = {}
-        self._answerers: dict[str, Swift] = {}
+        self._answerers: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"
@@ -129,6 +108,19 @@ class Run:
         if held != self.recipe.fingerprint:
             raise TenfoldError(f"{self.folder} holds results of another recipe ({held})")
 
+    def check_text(self) -> None:
+        """Raise if the text here is not the one that the run was trained on: another Python has another library."""
+        here = self.built.source.prepare().get("text")
+        path = self.folder / "environment.json"
+        if here is None or not path.exists():
+            return
+        held = json.loads(path.read_bytes()).get("text")
+        if held not in (None, here):
+            raise TenfoldError(
+                f'{self.folder} was trained on other text than "{self.recipe.task.name}" is here and now '
+                f"(its digest was {held}, it is {here}); train it again with --fresh"
+            )
+
     def metrics(self) -> list[Metrics]:
         """The training curve: one entry a logged step; a line cut short by a crash is left out."""
         path = self.folder / "metrics.jsonl"
@@ -167,10 +159,11 @@ class Run:
             self._models[which] = model.to(self.recipe.train.device).eval()
         return self._models[which]
 
-    def answerer(self, which: Which = "best") -> Swift:
+    def answerer(self, which: Which = "best") -> Any:
         """The model, answering in the fastest of its ways; it remembers what it computed."""
         if which not in self._answerers:
-            self._answerers[which] = Swift(self.model(which), self.built.batcher)
+            self.check_text()
+            self._answerers[which] = self.built.source.answerer(self.model(which))
         return self._answerers[which]
 
     @property
@@ -209,13 +202,14 @@ class Run:
             name = self.folder.resolve().name
             told = describe(log, self.built.batcher, name, self.recipe.seed, [which])
         torch.set_num_threads(self.recipe.train.threads)
-        return self.built.examiner(seed).rows(
+        return self.built.source.measure(
             self.answerer(which),
             options.lengths if lengths is None else lengths,
             options.slices if slices is None else slices,
             options.n if n is None else n,
-            tell,
-            told,
+            seed=seed,
+            tell=tell,
+            log=told,
         )
 
     def certify(
@@ -278,29 +272,19 @@ class Run:
         write_atomically(path, json.dumps(found.as_json(), indent=1).encode())
         return path
 
-    def ask(self, question: str, *, which: Which = "best") -> Answer:
-        """The model's answer to a question as a person writes it, such as "12+345"."""
-        examples = self.built.batcher.parse(question)
-        ((answer, _),) = self.built.examiner().answers(self.answerer(which), examples)
-        return self._read(examples, answer[0].cpu().numpy())
+    def ask(self, question: str, *, which: Which = "best", how: GoingOn | None = None) -> Answer:
+        """The model's answer to a question as a person writes it, such as "12+345"; text is continued, as `how` says."""
+        return self.built.source.ask(self.answerer(which), question, how)
 
     def look_up(self, question: str, *, which: Which = "best") -> Answer:
         """The same answer, by the machine that the model is."""
-        examples = self.built.batcher.parse(question)
-        return self._read(examples, self.machine(which=which).answer(examples))
-
-    def _read(self, examples: Examples, tokens: Ints) -> Answer:
-        batcher = self.built.batcher
-        text = batcher.format.read(tokens, batcher.vocabulary, examples)
-        return Answer(batcher.question(examples, 0), text, batcher.task.truth(examples, 0))
+        problems = self.built.source.problems()
+        examples = problems.batcher.parse(question)
+        return problems.read(examples, self.machine(which=which).answer(examples))
 
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
         """Worked examples: random problems of a length with the model's answers."""
-        batcher = self.built.batcher
-        drawn = batcher.task.sample(
-            count, length, np.random.default_rng((self.recipe.seed, length, 10))
-        )
-        return [self.ask(batcher.question(drawn, row), which=which) for row in range(count)]
+        return self.built.source.examples(self.answerer(which), length, count, self.recipe.seed)
 
 
 def read_certificate(path: Path) -> dict[str, Any]:

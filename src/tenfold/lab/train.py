@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tenfold.certify import Swift
 from tenfold.errors import TenfoldError
 from tenfold.lab.environment import environment
 from tenfold.lab.lease import Lease
@@ -29,7 +28,6 @@ from tenfold.training.distributed import Team, together
 from tenfold.training.loop import Job, Metrics, Progress
 from tenfold.training.loop import train as train_loop
 
-VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's
 OURS = (
     "result.json", "metrics.jsonl", "recipe.yaml", "environment.json", "status.json", "log.txt",
     SAMPLES_FILE, CERTIFICATE, FEATS,
@@ -77,7 +75,10 @@ class Asked:
 def _train(run: Run, team: Team, asked: Asked) -> Run:
     """What the first process does, which is all if it is alone."""
     folder, recipe = run.folder, run.recipe
-    built, made = run.built, {**environment(), "processes": team.size}
+    built = run.built
+    made = {**environment(), "processes": team.size, **built.source.prepare()}
+    if asked.log_samples:
+        built.source.problems()  # there are none to log of a text
     if asked.track is not None:
         TRACKERS[asked.track]  # an unknown one is told before anything is written
     with Lease(folder, asked.patience) as lease:
@@ -156,11 +157,9 @@ def _job(run: Run, team: Team) -> Job:
 def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
     """How good the model is on its way, on problems that nobody else is asked."""
     options = run.recipe.eval
-    lengths = options.validation or options.lengths[:4]
-    examiner = run.built.examiner(seed=VALIDATION)
-    rows = examiner.rows(Swift(model, run.built.batcher), lengths, n=options.validation_n)
-    exact = {row.length: row.value for row in rows if row.metric == "exact"}
-    return sum(exact.values()) / len(exact), {"exact": exact}
+    source, lengths = run.built.source, options.validation or options.lengths[:4]
+    answerer, n = source.answerer(model), options.validation_n
+    return source.score(source.measure(answerer, lengths, ["uniform"], n, validation=True))
 
 
 def _measure(
@@ -172,13 +171,13 @@ def _measure(
     for which in CHECKPOINTS[:1] if alike else CHECKPOINTS:
         names = CHECKPOINTS if alike else (which,)
         about = run.folder.name, run.recipe.seed, names
-        measured = run.built.examiner().rows(
+        measured = run.built.source.measure(
             run.answerer(which),
             options.lengths,
             options.slices,
             options.n,
-            functools.partial(_measured, tell, which),
-            None if log is None else describe(log, run.built.batcher, *about),
+            tell=functools.partial(_measured, tell, which),
+            log=None if log is None else describe(log, run.built.batcher, *about),
         )
         found += [{**row.as_json(), "checkpoint": name} for name in names for row in measured]
     return found
@@ -200,6 +199,7 @@ def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) 
                 f"{folder} holds a run of another recipe ({held.difference(recipe)}); "
                 "use another --out, or --fresh to start over"
             )
+        Run(folder, recipe).check_text()
         return
     write_atomically(folder / "environment.json", json.dumps(made, indent=1).encode())
     write_atomically(path, recipe.as_yaml().encode())

@@ -104,8 +104,7 @@ class Speaker:
 
     def __call__(self, metrics: dict[str, Any]) -> None:
         self.told |= {key: value for key, value in metrics.items() if key != "eval"}
-        if "eval" in metrics:
-            self.told["exact"] = metrics["eval"].get("exact", {})
+        self.told |= metrics.get("eval", {})
         if time.monotonic() - self.spoke < SPEAK and "measured" not in metrics:
             return
         self.spoke = time.monotonic()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from tenfold.batch import Batch
+from tenfold.errors import TenfoldError
 from tenfold.models.stack import Stack
 
 
@@ -24,6 +26,14 @@ class Model(nn.Module, ABC):
     @abstractmethod
     def answer(self, batch: Batch) -> Tensor:
         """The model's own answer (B, A); answer tokens in the batch are not looked at."""
+
+    def in_parts(self, batch: Batch, size: int) -> Iterator[Tensor]:
+        """The logits of `forward` part by part: (B, up to `size`, V) each, in order; here as one part."""
+        yield self(batch)
+
+    def write(self, batch: Batch, choose: Callable[[Tensor], Tensor]) -> Tensor:
+        """As `answer`, but each token (B,) is chosen from its logits (B, V), one after another."""
+        raise TenfoldError(f'a model of the kind "{self.name}" does not write token by token')
 
     def reader(self) -> Stack | None:
         """The stack that reads the question, where that is another one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import torch
 from torch import Tensor, nn
 
@@ -29,9 +31,39 @@ class Decoder(Model):
     def answer(self, batch: Batch) -> Tensor:
         return greedy(self.stack, self.head, batch, self.end)
 
+    @torch.inference_mode()
+    def write(self, batch: Batch, choose: Choose) -> Tensor:
+        """As `answer`, but each token is chosen from its logits."""
+        return greedy(self.stack, self.head, batch, self.end, choose=choose)
+
+    def in_parts(self, batch: Batch, size: int) -> Iterator[Tensor]:
+        """With a cache: memory for `size` queries at a time, not for all pairs of tokens."""
+        sequence, count = batch.sequence, batch.sequence.tokens.shape[1]
+        first = count - batch.read  # what stands before it is not read
+        caches = Caches(len(self.stack.blocks), count, sequence.places, sequence.valid)
+        for start in range(0, count, size):
+            stop = min(start + size, count)
+            valid = None if sequence.valid is None else sequence.valid[:, start:stop]
+            here = Tokens(sequence.tokens[:, start:stop], sequence.places.slice(start, stop), valid)
+            hidden = self.stack(here, caches=caches)[:, max(0, first - start) :]
+            if hidden.shape[1]:
+                yield self.head(hidden)
+
+
+Choose = Callable[[Tensor], Tensor]  # logits (B, V) -> tokens (B,)
+
+
+def likeliest(logits: Tensor) -> Tensor:
+    return logits.argmax(-1)
+
 
 def greedy(
-    stack: Stack, head: nn.Linear, batch: Batch, end: int, memory: Memory | None = None
+    stack: Stack,
+    head: nn.Linear,
+    batch: Batch,
+    end: int,
+    memory: Memory | None = None,
+    choose: Choose = likeliest,
 ) -> Tensor:
     """The most likely token at each place, one after another; stops when every row has ended: (B, A)."""
     sequence = batch.sequence
@@ -43,7 +75,7 @@ def greedy(
         valid = None if sequence.valid is None else sequence.valid[:, start:stop]
         here = Tokens(tokens, sequence.places.slice(start, stop), valid)
         hidden = stack(here, read=1, memory=memory, caches=caches)
-        answer[:, place] = head(hidden[:, -1]).argmax(-1)
+        answer[:, place] = choose(head(hidden[:, -1]))
         if (answer[:, : place + 1] == end).any(1).all():
             break
         start, tokens = stop, answer[:, place : place + 1]

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenfold.lab.sweep import Entry
-from tenfold.report.progress import QUIET_SECONDS
+from tenfold.report.progress import QUIET_SECONDS, found
 from tenfold.report.terminal import span
 
 SHOWN = 20  # runs in the table; the rest is counted
@@ -109,7 +109,7 @@ class Board:
             told = entry.told
             loss = f"{told['loss']:.4f}" if "loss" in told else ""
             step = f"{told.get('step', 0)}/{entry.recipe.train.steps}"
-            doing = entry.reason if entry.state == "failed" else _measuring(told) or _exact(told)
+            doing = entry.reason if entry.state == "failed" else _measuring(told) or found(told)
             name = entry.recipe.name.removeprefix(common)
             row = (name, str(entry.recipe.seed), step, loss, doing or entry.state)
             table.add_row(*row, style="red" if entry.state == "failed" else None)
@@ -129,13 +129,7 @@ def _doing(entry: Entry) -> str:
     told = entry.told
     step = f"step {told.get('step', 0)}/{entry.recipe.train.steps}"
     loss = f"loss {told['loss']:.4f}" if "loss" in told else ""
-    return ", ".join(filter(None, [step, loss, _exact(told), _measuring(told)]))
-
-
-def _exact(told: dict[str, Any]) -> str:
-    exact = told.get("exact", {})
-    shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
-    return f"right at {shown}" if shown else ""
+    return ", ".join(filter(None, [step, loss, found(told), _measuring(told)]))
 
 
 def _measuring(told: dict[str, Any]) -> str:

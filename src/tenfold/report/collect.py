@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from tenfold.evals.slices import pair_of
 from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
+from tenfold.lab.build import counted
 from tenfold.lab.checked import Fields
 from tenfold.report.groups import Group
 from tenfold.report.results import as_markdown as markdown_table
-from tenfold.tasks import TASKS
 
 MAIN = "uniform"  # the slice that curves show if nothing else is said
 
@@ -71,8 +71,8 @@ def curves(
             by_length.setdefault(row["length"], []).append(row)
         points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
         if points:
-            trained, counted = group.recipe.data.length, TASKS.build(group.recipe.task).counted
-            found.append(Curve(group.name, group.label, points, trained, counted))
+            trained, counts = group.recipe.data.length, counted(group.recipe.task)
+            found.append(Curve(group.name, group.label, points, trained, counts))
     return found
 
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from matplotlib import pyplot
 
+from tenfold.lab.build import counted as what_counts
 from tenfold.lab.committed import Row
 from tenfold.report.collect import Curve, Point
 from tenfold.report.figures import LARGE, PALETTE, accuracy_by_length, save_files, style
-from tenfold.tasks import TASKS
+from tenfold.report.perplexity import perplexity_by_length
 
 Series = Mapping[str, str]
 Place = Callable[[Row], int | None]  # where on the axis a row stands
@@ -28,6 +29,19 @@ def by_length(
 ) -> list[Path]:
     """Exact match against length, median and worst to best seed; the lengths of training are shaded."""
     return _drawn(_curves(rows, series, lambda row: _is(row, slice) and row["length"]), path, title)
+
+
+def perplexity(
+    rows: Sequence[Row], series: Series, path: Path, title: str, *, slice: str = "uniform"
+) -> list[Path]:
+    """Perplexity against length, median and worst to best seed, both on logarithmic axes."""
+
+    def place(row: Row) -> int | None:
+        asked = (row["slice"], row["metric"], row["checkpoint"]) == (slice, "perplexity", "best")
+        return row["length"] if asked else None
+
+    curves = _curves(rows, series, place)
+    return list(perplexity_by_length(curves, path, title).files) if curves else []
 
 
 def by_run(
@@ -113,7 +127,7 @@ def _curves(
                 at.setdefault(where, []).append(row)
         if at:
             points = tuple(_point(where, at[where]) for where in sorted(at))
-            counts = counted or TASKS.build(own[0]["task"]).counted
+            counts = counted or what_counts(own[0]["task"])
             found.append(Curve(words, "", points, own[0]["trained"], counts))
     return found
 

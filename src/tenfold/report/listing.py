@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tenfold.corpora import CORPORA, WRITINGS
 from tenfold.errors import TenfoldError
 from tenfold.evals import SLICES
 from tenfold.lab import recipes, shipped
@@ -92,6 +93,8 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "formats": FORMATS,
     "samplers": SAMPLERS,
     "relations": RELATIONS,
+    "corpora": CORPORA,
+    "writings": WRITINGS,
 }
 LISTINGS: dict[str, Callable[[], Listing]] = {
     **{kind: _components(registry) for kind, registry in REGISTRIES.items()},

@@ -10,7 +10,7 @@ from pathlib import Path
 from tenfold.errors import TenfoldError
 from tenfold.lab.checked import Fields
 from tenfold.lab.run import Run
-from tenfold.report import calibration_section, collect, sections
+from tenfold.report import calibration_section, collect, perplexity, sections
 from tenfold.report import maps as learned
 from tenfold.report.groups import Group, Story, gather
 from tenfold.report.html import document
@@ -21,7 +21,7 @@ TITLE = "Accuracy against length"
 
 
 def write_report(
-    runs: Sequence[Run], out: Path, title: str = TITLE, examples: int = 10
+    runs: Sequence[Run], out: Path, title: str | None = None, examples: int = 10
 ) -> dict[str, Path]:
     """Write a page about runs; see `write_story`."""
     story = gather([run.folder for run in runs])
@@ -29,8 +29,13 @@ def write_report(
     return write_story(replace(story, runs=held), out, title, examples)
 
 
-def write_story(story: Story, out: Path, title: str = TITLE, examples: int = 10) -> dict[str, Path]:
+def write_story(
+    story: Story, out: Path, title: str | None = None, examples: int = 10
+) -> dict[str, Path]:
     """Write the page, its figures (PNG and SVG), the rows (CSV) and tables (Markdown); say where they are."""
+    if title is None:
+        reads = perplexity.curves(story.groups) and not collect.curves(story.groups)
+        title = perplexity.TITLE if reads else TITLE
     if not any(group.rows for group in story.groups):
         left_out = f"; left out: {story.problems[0]}" if story.problems else ""
         raise TenfoldError(f"there are no runs to report on{left_out}")
@@ -47,19 +52,23 @@ def write_story(story: Story, out: Path, title: str = TITLE, examples: int = 10)
         raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
     if collect.curves(story.groups):
         written |= {"figure": out / "accuracy.png", "svg": out / "accuracy.svg"}
+    if perplexity.curves(story.groups):
+        written |= {name: out / f"perplexity.{kind}" for name, kind in perplexity.FILES.items()}
     return written
 
 
 def _body(story: Story, out: Path, title: str, examples: int) -> str:
     groups = story.groups
     runs = sum(len(group.runs) for group in groups)
+    told = "Exact match: every digit right. " if collect.curves(groups) else ""
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">{runs} run{"s" * (runs != 1)}: {len(groups)} recipe{"s" * (len(groups) != 1)}, '
-        f"{sections.seeds(groups)}. Exact match: every digit right. Best checkpoint, chosen on separate "
+        f"{sections.seeds(groups)}. {told}Best checkpoint, chosen on separate "
         "problems. Every figure lies beside this page as PNG and SVG.</p>",
         sections.left_out(story.problems),
         sections.accuracy(groups, out, title),
+        perplexity.section(groups, out, title),
         *(sections.proofs(run, out) for run in story.runs.values()),
         sections.hard(groups, out, title),
         sections.pairs(groups, out),
@@ -73,13 +82,16 @@ def _body(story: Story, out: Path, title: str, examples: int) -> str:
 
 def _markdown(groups: Sequence[Group], title: str) -> str:
     """The tables as Markdown, with where they come from."""
-    text = f"# {title}\n\n% exactly right, median ({sections.band(groups)}).\n"
+    text = f"# {title}\n"
+    if collect.curves(groups):
+        text += f"\n% exactly right, median ({sections.band(groups)}).\n"
     for name in collect.slices(groups):
         for checkpoint in ("best", "final") if name == collect.MAIN else ("best",):
             if found := collect.curves(groups, name, checkpoint=checkpoint):
                 text += (
                     f"\n## Slice {name}, {checkpoint} checkpoint\n\n{collect.as_markdown(found)}"
                 )
+    text += perplexity.markdown(groups)
     columns = ["recipe", "seed", "fingerprint", "steps", "seconds", "commit", "date"]
     return f"{text}\n## Runs\n\n{as_markdown(columns, [_told(g, run) for g in groups for run in g.runs])}"
 

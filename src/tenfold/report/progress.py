@@ -49,9 +49,7 @@ class Watch:
             self._measuring(number, metrics)
             return
         if "eval" in metrics:
-            exact = metrics["eval"]["exact"]
-            shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
-            self.accuracy[number] = f"right at {shown}"
+            self.accuracy[number] = found(metrics["eval"])
         told = f"loss {metrics['loss']:.4f} {self.accuracy[number]}"
         if self.bars is not None:
             tasks = list(self.bars.task_ids)
@@ -96,3 +94,19 @@ class Watch:
         left = (now - self.began[number]) / done * (steps - step) if done else 0.0
         line = f"{self.names[number]}: step {step}/{steps}, {told}, {left:.0f} s left"
         print(line, file=sys.stderr, flush=True)
+
+
+def found(details: dict[str, Any]) -> str:
+    """What was measured on the way, in words.
+
+    >>> found({"exact": {5: 0.31}}), found({"perplexity": {128: 5.731}}), found({})
+    ('right at 5: 31%', 'perplexity at 128: 5.73', '')
+    """
+    told = []
+    if exact := details.get("exact"):
+        shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
+        told.append(f"right at {shown}")
+    if perplexity := details.get("perplexity"):
+        shown = ", ".join(f"{length}: {value:.2f}" for length, value in perplexity.items())
+        told.append(f"perplexity at {shown}")
+    return ", ".join(told)

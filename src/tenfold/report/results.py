@@ -19,30 +19,32 @@ def table_of(lines: Sequence[Fields]) -> Table:
     return list(lines[0]), [tuple(line.values()) for line in lines]
 
 
-def readable_cells(lines: Sequence[Fields]) -> list[Fields]:
-    """Cells as a person reads them: per cent, an interval in one column, `one seed` where there is none."""
-    found = []
+def readable_cells(lines: Sequence[Fields], shares: bool = True) -> list[Fields]:
+    """Cells as a person reads them: shares in per cent, an interval in one column, `one seed` where there is none."""
+    found, number = [], _percent if shares else _plain
     for line in lines:
         shown = _without_bounds(line)
-        for column in ("median", "worst", "best", "success"):
-            shown[column] = _percent(line[column])
-        shown["95% over seeds"] = _interval(line, "seeds", _percent) or "one seed"
-        shown["95% over samples"] = _interval(line, "samples", _percent)
+        for column in ("median", "worst", "best"):
+            shown[column] = number(line[column])
+        shown["success"] = _percent(line["success"]) if shares else ""
+        shown["95% over seeds"] = _interval(line, "seeds", number) or "one seed"
+        shown["95% over samples"] = _interval(line, "samples", number)
         found.append(shown)
     return found
 
 
-def readable_pairs(lines: Sequence[Fields]) -> list[Fields]:
+def readable_pairs(lines: Sequence[Fields], shares: bool = True) -> list[Fields]:
     """The same of compared encodings; differences, first minus second, are in points with their sign."""
+    number, difference = (_percent, _points) if shares else (_plain, _signed)
     own = ("median_first", "median_second", "mean", "median", "wins", "ties", "losses", "p")
     return [
         {
             **{key: value for key, value in _without_bounds(line).items() if key not in own},
-            "median first": _percent(line["median_first"]),
-            "median second": _percent(line["median_second"]),
-            "mean difference": _points(line["mean"]),
-            "95% over seeds": _interval(line, "seeds", _points) or "one seed",
-            "median difference": _points(line["median"]),
+            "median first": number(line["median_first"]),
+            "median second": number(line["median_second"]),
+            "mean difference": difference(line["mean"]),
+            "95% over seeds": _interval(line, "seeds", difference) or "one seed",
+            "median difference": difference(line["median"]),
             "wins-ties-losses": f"{line['wins']}-{line['ties']}-{line['losses']}",
             "p": f"{line['p']:.3g}",
         }
@@ -60,6 +62,14 @@ def _percent(value: float) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value:+.1f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4g}"
 
 
 def _interval(line: Fields, over: str, shown: Callable[[float], str]) -> str:

@@ -220,7 +220,7 @@ def _examples(title: str, run: Run, count: int) -> str:
         return f'{head}<p class="soft">None: {escape(str(error))}</p>'
     rows = "".join(
         f'<tr><td class="digits">{escape(a.question)}</td><td class="digits">{marked(a)}</td>'
-        f'<td class="digits">{escape(a.truth)}</td></tr>'
+        f'<td class="digits">{escape(a.truth or "")}</td></tr>'
         for a in answers
     )
     return (

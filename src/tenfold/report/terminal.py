@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tenfold.certify import Certificate, Extracted
 from tenfold.errors import TenfoldError
+from tenfold.lab.checked import SHARES
 from tenfold.lab.cost import Cost
 from tenfold.lab.feats import Feat
 from tenfold.lab.recipe import Recipe
@@ -32,7 +33,15 @@ def print_result(run: Run) -> None:
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
-    """Exact match, a row a length and a column a slice; per-digit accuracy on the first slice."""
+    """Exact match, or of a text its perplexity: a row a length and a column a slice."""
+    if answers := [row for row in rows if row["metric"] in SHARES]:
+        _print_shares(answers)
+    if read := [row for row in rows if row["metric"] not in SHARES]:
+        _print_perplexity(read)
+
+
+def _print_shares(rows: list[dict[str, Any]]) -> None:
+    """Exact match; per-digit accuracy on the first slice."""
     longest_first = sorted(rows, key=lambda row: -row["length"])  # has all slices, in their order
     slices = list(dict.fromkeys(row["slice"] for row in longest_first))
     console = Console(width=None if sys.stdout.isatty() else 100)
@@ -49,6 +58,41 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
                 line.append(_share(cells.get((length, shown[0], "digit"))))
             table.add_row(str(length), *line)
         console.print(table)
+
+
+def _print_perplexity(rows: list[dict[str, Any]]) -> None:
+    """Of every slice that has it; then bits per byte, and the loss by place in a block of the longest length."""
+    cells = {(row["length"], row["slice"], row["metric"]): row for row in rows}
+    slices = list(dict.fromkeys(row["slice"] for row in rows if row["metric"] == "perplexity"))
+    bits = any(row["metric"] == "bits-per-byte" for row in rows)
+    longest = max(row["length"] for row in rows)
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    if slices:
+        n = max(row["n"] for row in rows)
+        title = f"perplexity (95% interval) of {n:,} tokens"
+        table = Table("tokens", *slices, *(["bits per byte"] if bits else []), title=title)
+        for length in dict.fromkeys(row["length"] for row in rows):
+            line = [_number(cells.get((length, name, "perplexity"))) for name in slices]
+            if bits:
+                line.append(_number(cells.get((length, slices[0], "bits-per-byte"))))
+            table.add_row(str(length), *line)
+        console.print(table)
+    places = [row for row in rows if row["slice"].startswith("position-")]
+    if places:
+        table = Table("tokens in sight", "loss", title=f"in blocks of {longest:,} tokens")
+        for row in places:
+            if row["length"] == longest:
+                table.add_row(row["slice"].removeprefix("position-"), _number(row))
+        console.print(table)
+
+
+def _number(row: dict[str, Any] | None) -> str:
+    """`5.73 (5.51-5.96)`, without the interval where there is none."""
+    if row is None:
+        return ""
+    if row["low"] is None:
+        return f"{row['value']:.4g}"
+    return f"{row['value']:.4g} ({row['low']:.4g}-{row['high']:.4g})"
 
 
 def _share(row: dict[str, Any] | None) -> str:
@@ -86,12 +130,15 @@ def span(seconds: float) -> str:
 
 def print_answer(answer: Answer) -> None:
     """An answer with its wrong digits marked."""
+    console = Console(highlight=False, soft_wrap=True)
+    if answer.truth is None:  # a text goes on in many ways
+        console.print(Text(answer.question, style="dim").append(answer.answer, style="not dim"))
+        return
     shown = Text(f"{answer.question} = ")
     if not answer.answer:
         shown.append("(nothing)", style="bold red")
     for character, wrong in zip(answer.answer, answer.wrong_digits(), strict=True):
         shown.append(character, style="bold red underline" if wrong else "")
-    console = Console(highlight=False, soft_wrap=True)
     console.print(shown)
     if answer.right:
         console.print("right", style="green")
@@ -104,14 +151,16 @@ def print_answer(answer: Answer) -> None:
 
 def print_answers(answers: Iterable[Answer], as_json: bool) -> None:
     """One a line on standard output, as they come; how many were right on standard error."""
-    asked = right = 0
+    asked = graded = right = 0
     for answer in answers:
         line = json.dumps({**vars(answer), "right": answer.right}) if as_json else answer.answer
         print(line, flush=True)
-        asked, right = asked + 1, right + answer.right
+        asked, graded = asked + 1, graded + (answer.right is not None)
+        right += bool(answer.right)
     if not asked:
         raise TenfoldError("there are no questions in the file; one a line is wanted")
-    print(f"{right:,} of {asked:,} right", file=sys.stderr)
+    if graded:
+        print(f"{right:,} of {graded:,} right", file=sys.stderr)
 
 
 def print_certificate(found: Certificate) -> None:

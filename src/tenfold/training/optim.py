@@ -1,4 +1,4 @@
-"""The optimizer and its schedule: fused AdamW, warm-up, then cosine or constant."""
+"""The optimizer and its schedule: fused AdamW, warm-up, then cosine, constant, or by the root of the step."""
 
 from __future__ import annotations
 
@@ -26,11 +26,16 @@ def learning_rate(step: int, options: Training) -> float:
     >>> options = Training(steps=100, lr=1.0, warmup=10, schedule="cosine", final_lr=0.0)
     >>> [round(learning_rate(step, options), 2) for step in (0, 9, 10, 55, 100)]
     [0.1, 1.0, 1.0, 0.5, 0.0]
+    >>> slower = options.model_copy(update={"schedule": "inverse-sqrt"})
+    >>> [round(learning_rate(step, slower), 2) for step in (9, 39, 99)]
+    [1.0, 0.5, 0.32]
     """
     if step < options.warmup:
         return options.lr * (step + 1) / options.warmup
     if options.schedule == "constant":
         return options.lr
+    if options.schedule == "inverse-sqrt":
+        return options.lr * math.sqrt(max(options.warmup, 1) / (step + 1))
     done = min((step - options.warmup) / max(options.steps - options.warmup, 1), 1.0)
     low = options.lr * options.final_lr
     return low + (options.lr - low) * (1 + math.cos(math.pi * done)) / 2

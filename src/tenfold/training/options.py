@@ -17,7 +17,7 @@ class Training(pydantic.BaseModel):
     accumulate: pydantic.PositiveInt = 1  # batches whose gradients are summed for one step
     lr: Annotated[pydantic.PositiveFloat, pydantic.Field(allow_inf_nan=False)] = 1e-3
     final_lr: pydantic.NonNegativeFloat = 0.1  # share of lr at the end of the cosine
-    schedule: Literal["cosine", "constant"] = "cosine"
+    schedule: Literal["cosine", "constant", "inverse-sqrt"] = "cosine"  # after the warm-up
     warmup: pydantic.NonNegativeInt = 100
     betas: tuple[Share, Share] = (0.9, 0.98)
     weight_decay: pydantic.NonNegativeFloat = 0.01

@@ -1,0 +1,44 @@
+"""An answer of a model, beside the truth where one is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A model's answer to one question, beside the truth."""
+
+    question: str
+    answer: str
+    truth: str | None  # None: what somebody began to write has none
+
+    @property
+    def right(self) -> bool | None:
+        return None if self.truth is None else self.answer == self.truth
+
+    def wrong_digits(self) -> list[bool]:
+        """For each character of the answer, whether it is wrong, aligned at the units."""
+        if self.truth is None:
+            return [False] * len(self.answer)
+        width = max(len(self.answer), len(self.truth))
+        answer, truth = self.answer.rjust(width), self.truth.rjust(width)
+        marks = [a != t for a, t in zip(answer, truth, strict=True)]
+        return marks[width - len(self.answer) :]
+
+
+@dataclass(frozen=True)
+class Continuation(Answer):
+    """How a model goes on with a text. Another way to go on is not wrong: what differs is not marked."""
+
+    def wrong_digits(self) -> list[bool]:
+        return [False] * len(self.answer)
+
+
+@dataclass(frozen=True)
+class GoingOn:
+    """How to go on with a text: so many tokens, the likeliest ones, or drawn at a temperature."""
+
+    tokens: int = 100
+    temperature: float = 0.0
+    seed: int = 0
