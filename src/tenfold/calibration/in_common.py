@@ -113,7 +113,8 @@ def expected_least(most: int, every: int, marked: int, picked: int) -> float:
     0.8333333333333334
     """
     ways = math.comb(every, picked)
-    return sum(
-        min(most, x) * math.comb(marked, x) * math.comb(every - marked, picked - x) / ways
+    least = sum(
+        min(most, x) * math.comb(marked, x) * math.comb(every - marked, picked - x)
         for x in range(min(marked, picked) + 1)
     )
+    return least / ways
