@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rich.console import Console
@@ -87,21 +87,21 @@ def _print_perplexity(rows: list[dict[str, Any]]) -> None:
 
 
 def _number(row: dict[str, Any] | None) -> str:
-    """`5.73 (5.51-5.96)`, without the interval where there is none."""
-    if row is None:
-        return ""
-    if row["low"] is None:
-        return f"{row['value']:.4g}"
-    return f"{row['value']:.4g} ({row['low']:.4g}-{row['high']:.4g})"
+    """`5.73 (5.51-5.96)`"""
+    return _with_interval(row, lambda value: f"{value:.4g}")
 
 
 def _share(row: dict[str, Any] | None) -> str:
-    """`97.4 (96.2-98.2)`, without the interval where there is none."""
+    """`97.4 (96.2-98.2)`"""
+    return _with_interval(row, lambda value: f"{100 * value:.1f}")
+
+
+def _with_interval(row: dict[str, Any] | None, shown: Callable[[float], str]) -> str:
+    """Nothing where there is no row, and no interval where it has none."""
     if row is None:
         return ""
-    if row["low"] is None:
-        return f"{100 * row['value']:.1f}"
-    return f"{100 * row['value']:.1f} ({100 * row['low']:.1f}-{100 * row['high']:.1f})"
+    value = shown(row["value"])
+    return value if row["low"] is None else f"{value} ({shown(row['low'])}-{shown(row['high'])})"
 
 
 def print_cost(recipe: Recipe, cost: Cost) -> None:
