@@ -3,7 +3,7 @@
     tenfold reproduce bias/scaffolding
 
 And addition with cross-attention open on both sides of a digit's own column. Trained on up to 6 digits or 18 bits, as in the paper. 42 runs
-of 2 to 5 minutes each on an idle core at laptop scale; finished runs are not done again.
+of 2 to 7 minutes each on an idle core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.lab.recipes import recipe
