@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenfold.tasks.base import Digits, Examples, Ints, Sampler, Task, check_base
-from tenfold.tasks.modular_addition import digits_of_residues, places_of, residue
+from tenfold.tasks.base import Digits, Examples, Sampler
+from tenfold.tasks.modular import Modular, Residues, residue
 from tenfold.tasks.operation import Operation
-from tenfold.tasks.samplers import nines, numbers
+from tenfold.tasks.samplers import nines
 
 
-class ModularMultiplication(Task):
+class ModularMultiplication(Modular):
     """`ModularMultiplication(modulus=7).parse("12*345")`.
 
     >>> for modulus in (7, 100, 10**30 + 57):
@@ -26,22 +26,13 @@ class ModularMultiplication(Task):
 
     name = "modular-multiplication"
     operator = "*"
-    terms = 2
-    usual_sampler = staticmethod(numbers)
 
-    def __init__(self, modulus: int = 100, base: int = 10) -> None:
-        check_base(base)
-        self.modulus, self.base = modulus, base
-        self.digits = places_of(modulus, base)
-
-    def solve(self, operands: Digits, lengths: Ints) -> Examples:
+    def left(self, operands: Digits) -> Residues:
         a, b = (
             residue(operands[:, m].astype(np.int32), self.base, self.modulus)
             for m in range(self.terms)
         )
-        answer = digits_of_residues(a * b % self.modulus, self.digits, operands.shape[2], self.base)
-        length = np.full(len(operands), self.digits, dtype=np.int64)
-        return Examples(operands, lengths, answer, length, beyond="zeros")
+        return a * b % self.modulus
 
     def operation(self) -> Operation:
         return Operation(product=True, modulus=self.modulus)
