@@ -336,6 +336,13 @@ def test_the_task_says_what_a_length_counts(plain, tmp_path, task, words):
     assert (">digits<" in both) == (words != other.counted)
 
 
+def test_a_long_legend_leaves_room_for_the_curves(tmp_path):
+    point = collect.Point(5, (1.0,), 0.9, 1.0, 100)
+    names = [f"paper/some-recipe-of-a-long-name-{number}" for number in range(12)]
+    found = [collect.Curve(name, "window", (point,), 5, "digits") for name in names]
+    accuracy_by_length(found, tmp_path / "a", "A title of several lines, " * 6)  # warnings fail
+
+
 def test_a_long_name_fits_its_file(plain, tmp_path):
     """Beside the legend there is paper, not a word that is cut."""
     made = [plain.replace(name=60 * "w", label=label) for label in ("long", "longer")]

@@ -199,10 +199,10 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
             figure.axes[0].get_lines(), legend, loc="outside lower left", ncols=columns,
             frameon=False, fontsize=8,
         )  # fmt: skip
+        figure.set_figheight(figure.get_figheight() + 0.2 + 0.18 * -(-len(legend) // columns))
         figure.draw_without_rendering()
         room = names.get_window_extent().width / figure.dpi + 0.1
-        height = figure.get_figheight() + 0.2 + 0.18 * -(-len(legend) // columns)
-        figure.set_size_inches(max(figure.get_figwidth(), room), height)
+        figure.set_figwidth(max(figure.get_figwidth(), room))
     return Figure(inline(held.getvalue(), path.name, title), save_files(figure, path, dpi=280))
 
 
