@@ -2,7 +2,7 @@
 
     tenfold reproduce symmetry/multiplication-2
 
-About 55 minutes on two idle cores at laptop scale; finished runs are not done again.
+About 30 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
 from tenfold.lab.measuring import gains, more_slices
