@@ -148,6 +148,10 @@ WEAK, STRONG = rows_of(0.5, length=5), rows_of(1.0, length=5)
         ({"laptop": BOTH + WEAK}, {"given": GIVEN}, "not shown at this scale"),
         ({"paper": BOTH + WEAK}, {"given": GIVEN}, "open"),
         ({"laptop": BOTH}, {"given": GIVEN}, "open"),
+        ({"laptop": WEAK}, {"given": GIVEN}, "not shown at this scale"),
+        ({"laptop": STRONG}, {"given": GIVEN}, "open"),
+        ({}, {"given": GIVEN, "f": {"laptop": WEAK}}, "not shown at this scale"),
+        ({}, {"given": GIVEN, "f": {"laptop": STRONG}}, "open"),
         ({"laptop": NONE + STRONG}, {"given": GIVEN}, "not shown at this scale"),
         ({"paper": BOTH, "laptop": NONE}, {}, "reproduced"),
         ({"paper": NONE, "laptop": BOTH}, {}, "contradicted"),
@@ -166,6 +170,16 @@ def test_what_is_missing_is_named():
         "20 digits: 1 of 3 seeds",
     ]
     assert ours(make({"laptop": rows_of(1.0)})) == ""
+
+
+def test_what_is_not_as_given_is_told_first():
+    weak = make({"laptop": BOTH + WEAK}, given=GIVEN)
+    assert (
+        ours(weak) == "5 digits 50.0% (at least 99.0% is given); 10 digits 100.0%, 20 digits 100.0%"
+    )
+    early = make({"laptop": WEAK}, given=GIVEN, seeds=3)
+    assert ours(early) == "5 digits 50.0% (at least 99.0% is given); 1 of 3 seeds so far"
+    assert status_of(early) == "not shown at this scale (1 of 3 seeds), laptop, 1 run"
 
 
 def test_fewer_seeds_than_wanted_are_told_beside_numbers_and_status():
@@ -208,7 +222,7 @@ def test_an_experiment_that_is_also_read_and_missing_is_named():
     assert there.missing == elsewhere.missing == told
     neither = make({}, f={})
     assert neither.missing == [f"the experiment p/{name} has no committed results" for name in "ef"]
-    assert make({}, f={"laptop": LOW}).missing == ["the experiment p/e has no committed results"]
+    assert make({}, f={"laptop": LOW}).missing == [told[0].replace("p/f", "p/e")]
     assert make({"laptop": BOTH}, f={}).status == "open"  # though all its cells are there
 
 

@@ -68,14 +68,20 @@ class Entry:
         return list(dict.fromkeys(m for v in (*self.given, *self.shown) for m in v.missing))
 
     @property
+    def unmet(self) -> list[Verdict]:
+        """What is given in the rule and not there: whatever else is measured says nothing about the claim."""
+        return [verdict for verdict in self.given if verdict.holds is False]
+
+    @property
     def measured(self) -> bool:
-        """Whether every cell has a number, be it of fewer seeds than are wanted."""
-        return not self.absent and all(v.holds is not None for v in (*self.given, *self.shown))
+        """Whether the rows decide: every cell has a number, be it of fewer seeds than are wanted, or a given one fails."""
+        whole = not self.absent and all(v.holds is not None for v in (*self.given, *self.shown))
+        return whole or bool(self.unmet)
 
     @property
     def seeds(self) -> int:
-        """The fewest seeds of a cell that the rule reads."""
-        return min((n.seeds for n in self._numbers), default=0)
+        """The fewest seeds of a cell that the rule reads, of those that were measured."""
+        return min((n.seeds for n in self._numbers if n.seeds), default=0)
 
     @property
     def status(self) -> Status:
@@ -90,7 +96,7 @@ class Entry:
 
     def _found(self) -> Status:
         large = self.claim.scale == "any" or self.scale == "paper"
-        if not all(verdict.holds for verdict in self.given):
+        if self.unmet:
             return "open" if large else "not shown at this scale"
         held = [verdict.holds for verdict in self.shown]
         if all(held):
@@ -143,16 +149,16 @@ def ledger(
 
 
 def entry(paper: str, about: About, claim: Claim, tables: Mapping[str, Tables]) -> Entry:
-    """A claim at the largest scale that has all its cells; else at the largest there is."""
-    own = tables.get(claim.experiment, {})
+    """A claim at the largest scale that has all its cells; else at the largest that decides it, or has its own experiment."""
+    there = {scale for name in claim.reads for scale in tables.get(name, {})}
     tried = []
-    for scale in (scale for scale in SCALES if scale in own):
+    for scale in (scale for scale in SCALES if scale in there):
         absent = tuple(name for name in claim.reads if scale not in tables.get(name, {}))
         rows = _together([tables[name][scale] for name in claim.reads if name not in absent])
         tried.append(Entry(paper, about, claim, scale, rows, absent))
-    whole = [each for each in tried if not each.missing]
-    nowhere = tuple(name for name in claim.reads if not tables.get(name))
-    return (whole or tried or [Entry(paper, about, claim, None, (), nowhere)])[0]
+    if not tried:
+        return Entry(paper, about, claim, None, (), claim.reads)
+    return min(tried, key=lambda e: (bool(e.missing), not e.measured, claim.experiment in e.absent))
 
 
 def _together(tables: Sequence[list[Row]]) -> list[Row]:
@@ -177,25 +183,37 @@ def find(name: str) -> Entry:
 
 
 def ours(entry: Entry) -> str:
-    """What we measured, for the rule's cells: `7 digits 99.8%, 10 digits 99.0%; median of 3 seeds`."""
+    """What we measured, for the rule's cells: `7 digits 99.8%, 10 digits 99.0%; median of 3 seeds`.
+
+    Where something is not as the rule has it given, that first: `5 digits 30.0% (at least 95.0% is given); ...`.
+    """
     if entry.scale is None or not entry.measured:
         return ""
-    cells = [verdict.ours.cell for verdict in entry.shown]
-    others = [verdict.condition.other for verdict in entry.shown if verdict.condition.other]
+    shown = [verdict for verdict in entry.shown if verdict.holds is not None]
+    cells = [verdict.ours.cell for verdict in shown]
+    others = [verdict.condition.other for verdict in shown if verdict.condition.other]
     told = []
-    for verdict in entry.shown:
+    for verdict in shown:
         told.append(_labelled(verdict.ours, _varying(cells), entry.unit))
         if verdict.against is not None:
             told[-1] += f" against {_labelled(verdict.against, _varying(others), entry.unit)}"
-    seeds = min(verdict.ours.seeds for verdict in entry.shown)
+    parts = [", ".join(_not_given(entry)), ", ".join(told)]
     takes = {cell.take or "median" for cell in cells}
-    over = f"; {takes.pop()} of {seeds} seeds" if len(takes) == 1 and seeds > 1 else ""
-    if entry.missing:
-        over = f"; {entry.seeds} of {entry.claim.seeds} seeds so far"
-    return ", ".join(told) + over
+    if entry.seeds < entry.claim.seeds:
+        parts.append(f"{entry.seeds} of {entry.claim.seeds} seeds so far")
+    elif len(takes) == 1 and entry.seeds > 1:
+        parts.append(f"{takes.pop()} of {min(v.ours.seeds for v in shown)} seeds")
+    return "; ".join(filter(None, parts))
 
 
-def _labelled(number: Number, keys: Sequence[str], unit: str) -> str:
+def _not_given(entry: Entry) -> list[str]:
+    return [
+        f"{_labelled(verdict.ours, None, entry.unit)} ({verdict.bound(entry.unit)} is given)"
+        for verdict in entry.unmet
+    ]
+
+
+def _labelled(number: Number, keys: Sequence[str] | None, unit: str) -> str:
     value = "" if number.value is None else number.cell.number(number.value)
     return f"{number.cell.told(keys, unit)} {value}".strip()
 
