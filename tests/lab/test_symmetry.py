@@ -15,6 +15,7 @@ FIGURES = {
     "multiplication": {"figure-4"},
     "multiplication-2": {"two-digits"},
     "multiplication-3": {"figure-5"},
+    "multiplication-3-augmented": {"figure-5"},
     "multiplication-augmented": {"augmented"},
     "no-carry": {"figure-10"},
 }
@@ -25,7 +26,10 @@ METRICS = {
     "multiplication-2": {"exact", "digit", "exact-gain"},
     "multiplication-3": {"exact", "digit", "exact-gain"},
 }
-LONG = {"long-complexity", "multiplication-2", "multiplication-3", "multiplication-augmented"}
+LONG = {
+    "long-complexity", "multiplication-2", "multiplication-3", "multiplication-3-augmented",
+    "multiplication-augmented",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

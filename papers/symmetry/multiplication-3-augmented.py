@@ -1,0 +1,30 @@
+"""Up to three digits times a number with shifted copies of the data, three seeds (Figure 5(c) and (d)).
+
+    tenfold reproduce symmetry/multiplication-3-augmented
+
+To be read beside `multiplication-3`, without copies. About 40 minutes on two idle cores at laptop scale; finished runs are not
+done again.
+"""
+
+from tenfold.lab.measuring import more_slices
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+SERIES = {
+    f"symmetry/multiplication-3-{kind}-augmented": f"{kind}, shifted copies"
+    for kind in ("absolute", "relative")
+}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+
+
+def measure(lab):
+    for run in lab.runs:
+        yield from more_slices(lab, run, run.recipe.eval.lengths, ["multipliers"])
+
+
+def draw(_scale, rows, folder):
+    title = "Three digits times a number, shifted copies"
+    from_rows.by_length(rows, SERIES, folder / "figure-5", title, slice="multiplier-3")
