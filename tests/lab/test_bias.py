@@ -183,7 +183,7 @@ FIGURES = {
 }
 CALIBRATED = {"first-exact", "lines", "transparent"}
 METRICS = {
-    "certificates": {"proved", "contexts", "wrong", "refused"},
+    "certificates": {"proved", "in-float32", "contexts", "wrong", "margin", "refused"},
     "calibrated-proofs": {"first-exact", "bounded", "proved"},
     "calibration": CALIBRATED,
     "robustness": CALIBRATED,

@@ -1,4 +1,4 @@
-"""What experiments measure of finished runs beyond their own rows: more slices, single digits, checkpoints, gains."""
+"""What experiments measure of finished runs beyond their own rows: more slices, single digits, checkpoints, gains, proofs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from tenfold.batch import Batcher
+from tenfold.certify.certificate import weights_hash
 from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Answerer, Examiner
 from tenfold.evals.exact import Row as Measured
 from tenfold.lab.committed import Row
 from tenfold.lab.experiments import Lab
-from tenfold.lab.run import CHECKPOINTS, Run
+from tenfold.lab.run import CERTIFICATE, CHECKPOINTS, Run, read_certificate
 from tenfold.tasks import samplers
 from tenfold.tasks.base import Sampler
 from tenfold.tasks.formats import Format
@@ -142,6 +143,21 @@ def gains(lab: Lab, recipe: str, better: str, than: str) -> Iterator[Row]:
         shared |= {key: lab.about(run)[key] for key in ("task", "format", "trained", "steps")}
         for length in ours.keys() & other.keys():
             yield {**shared, "length": length, "value": ours[length] - other[length]}
+
+
+def proof(lab: Lab, run: Run) -> Iterator[Row]:
+    """Rows of the certificate that ended a training, or, where none did, of its last weights.
+
+    `proved` (be it in exact arithmetic alone), `in-float32`, `contexts`, how many of them are `wrong`, and the least `margin`.
+    """
+    path = run.folder / CERTIFICATE
+    if not path.exists() or read_certificate(path)["weights"] != weights_hash(run.model("final")):
+        run.keep(run.certify(which="final"))
+    found = read_certificate(path)
+    for metric in ("proved", "in_float32", "contexts", "wrong", "margin"):
+        if found[metric] is not None:
+            value = float(found[metric])
+            yield {**lab.about(run), "metric": metric.replace("_", "-"), "value": value}
 
 
 def _uniform(run: Run) -> dict[int, float]:
