@@ -54,6 +54,21 @@ def test_rows_stop_by_themselves(task, batch, monkeypatch):
     assert loops.tolist() == (limits + 2).tolist()
 
 
+def test_an_exact_number_of_loops(task, batch, monkeypatch):
+    """Row by row what `settled` stops at, and no stop: a counter without limit counts on."""
+    model = looped(task, "guess")
+    logits, loops = model.settled(batch)
+    for row, count in enumerate(loops.tolist()):
+        torch.testing.assert_close(model.after(batch, count)[row], logits[row])
+    monkeypatch.setattr(model, "_loop", counter(model, 5))
+    limits = batch.sequence.tokens[:, -1] % 5
+    for count in (1, 3, 9):
+        assert (
+            model.after(batch, count)[:, 0].argmax(-1).tolist()
+            == limits.clamp(max=count - 1).tolist()
+        )
+
+
 def test_what_never_settles_ends(task, batch, monkeypatch):
     model = looped(task, "guess", loops=3)
     flips = lambda b, given: (  # noqa: E731

@@ -82,7 +82,8 @@ class Looped(Drawing, Model):
     def settled(self, batch: Batch, most: int | None = None) -> tuple[Tensor, Tensor]:
         """Logits (B, A, V) of the loop after which a row's answer stayed as it was, and how many it took (B,).
 
-        Rows go on by themselves, as long as they change; after `most` loops they are taken as they are.
+        Rows go on by themselves, as long as they change; after `most` loops they are taken as they are. Where the answer is all
+        that a loop hands on, it would stay so for good; hidden vectors may still drift.
         """
         most = batch.read + self.loops if most is None else most
         logits, given = self._loop(batch, self._nothing(batch))
@@ -98,6 +99,13 @@ class Looped(Drawing, Model):
             if not changed.all():
                 going, rest, given = going[changed], rest.rows(changed), given.rows(changed)
         return logits, counts
+
+    def after(self, batch: Batch, loops: int) -> Tensor:
+        """Logits (B, A, V) after exactly so many loops, settled or not."""
+        given = self._nothing(batch)
+        for _ in range(loops):
+            logits, given = self._loop(batch, given)
+        return logits
 
     def _nothing(self, batch: Batch) -> Given:
         return Given(torch.full_like(batch.target, self.nothing), None)
