@@ -177,7 +177,8 @@ FIGURES = {
     "calibrated-proofs": set(),
     "calibration": {f"{what}-{task}" for what in ("calibrated", "table") for task in TASKS}
     | {"before-after"},
-    "robustness": {"early", "noise-5", "noise-20"},
+    "early": {"early"},
+    "noise": {"noise-5", "noise-20"},
     "transfer": {"decoder", "times-2", "tagging", "reachability"},
     "attention": {"right-then-lost", "lines"},
 }
@@ -186,7 +187,8 @@ METRICS = {
     "certificates": {"proved", "in-float32", "contexts", "wrong", "margin", "refused"},
     "calibrated-proofs": {"first-exact", "bounded", "proved"},
     "calibration": CALIBRATED,
-    "robustness": CALIBRATED,
+    "early": CALIBRATED,
+    "noise": CALIBRATED,
     "transfer": CALIBRATED,
     "attention": {
         "attention-on-column",

@@ -59,7 +59,7 @@ def test_steps_until_enough_is_right_at_the_training_length(first, monkeypatch):
 
 
 def test_a_training_that_is_stopped_early_is_the_same_so_far(tmp_path):
-    (found,) = experiments.find("bias/robustness")
+    (found,) = experiments.find("bias/early")
     whole = train(recipe("bias/addition-vanilla", "smoke"), tmp_path / "whole")
     seen = {25: 10, 50: 10, 75: 20, 90: None}
     held = found.holds["stops"].__globals__

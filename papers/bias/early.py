@@ -1,0 +1,45 @@
+"""Where calibration breaks: first trainings that were stopped early, three seeds.
+
+    tenfold reproduce bias/early
+
+Stage 1 of addition is stopped when 25, 50, 75 and 90% are right at the training length (`bias/addition-vanilla-at-50`), and
+calibrated all the same (`bias/addition-calibrated-at-50`); the second training is as long as that of the finished model.
+About 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.lab.second_stage import PART, second, steps_until, told, train_second
+from tenfold.report import from_rows
+
+PLAIN = "bias/addition-vanilla"
+STOPS = (25, 50, 75, 90)  # % right
+
+
+def grid(scale):
+    return [recipe(PLAIN, scale, seed=seed) for seed in range(3)]
+
+
+def measure(lab):
+    plain = list(lab.runs)
+    stopped = lab.sweep([early for run in plain for early in stops(run)])
+    whole = plain[0].recipe.train.steps // PART
+    stages = [
+        second(run, run.recipe.name.replace("vanilla", "calibrated"), steps=whole)
+        for run in (*plain, *stopped)
+    ]
+    for stage, run in train_second(lab, stages):
+        yield from told(lab, stage, run)
+
+
+def stops(run):
+    """The same training, ended when it was first so good: its rate is constant, so nothing else changes."""
+    for percent in STOPS:
+        step = steps_until(run, percent / 100)
+        if step is not None:
+            yield run.recipe.replace(name=f"{PLAIN}-at-{percent}", train={"steps": step})
+
+
+def draw(_scale, rows, folder):
+    early = {f"bias/addition-calibrated-at-{p}": f"stopped at {p}%" for p in STOPS}
+    early["bias/addition-calibrated"] = "not stopped"
+    from_rows.by_length(rows, early, folder / "early", "Calibrated from a model that was")
