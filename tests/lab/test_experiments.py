@@ -274,6 +274,38 @@ def test_seeds_that_are_there_are_not_dropped(tmp_path, recipe):
         experiments.check_place(folder, [ours[0], ours[3]])
 
 
+def test_seeds_are_added_to_those_that_are_there(shelf, tmp_path):
+    (shelf / "both.py").write_text(BOTH.split("    (more,)")[0])
+    (both,) = experiments.find("tiny/both")
+    out = tmp_path / "out"
+    reproduce(both, "laptop", [0], out, in_process)
+    shutil.rmtree("runs")  # what was trained is gone; its rows are committed
+    folder = both.folder(out, "laptop")
+    first = read_rows(folder / "rows.csv")
+    experiments.check_place(folder, both.recipes("laptop", [1]), add=True)
+    reproduce(both, "laptop", [1], out, in_process, add=True)
+    rows = read_rows(folder / "rows.csv")
+    assert [row for row in rows if row["seed"] == 0] == first
+    assert {row["seed"] for row in rows if row["metric"] == "steps-done"} == {0, 1}
+    runs = json.loads((folder / "runs.json").read_text())["runs"]
+    assert [run["recipe"]["seed"] for run in runs] == [0, 1]
+    table = (folder / "results.md").read_text()
+    assert [line.split("|")[2].strip() for line in table.splitlines()[-2:]] == ["0", "1"]
+    reproduce(both, "laptop", [1], out, in_process, add=True)  # again: nothing is there twice
+    assert [r["value"] for r in read_rows(folder / "rows.csv")] == [r["value"] for r in rows]
+
+
+def test_seeds_of_a_recipe_that_has_changed_are_not_added_to(shelf, tmp_path):
+    (shelf / "both.py").write_text(BOTH.split("    (more,)")[0])
+    (both,) = experiments.find("tiny/both")
+    folder = reproduce(both, "laptop", [0], tmp_path / "out", in_process)
+    changed = [each.replace(train={"steps": 13}) for each in both.recipes("laptop", [1])]
+    with pytest.raises(TenfoldError, match=r"seed 0 of tiny/adder as it was before the recipe"):
+        experiments.check_place(folder, changed, add=True)
+    again = [each.replace(train={"steps": 13}) for each in both.recipes("laptop", [0, 1])]
+    experiments.check_place(folder, again, add=True)  # none of the old ones would stay
+
+
 def test_a_place_that_cannot_be_written_is_known_before_training(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TenfoldError, match="cannot write to"):

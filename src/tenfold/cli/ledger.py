@@ -92,12 +92,18 @@ def reproduce(
     address: Address = None,
     runs: Annotated[Path, Parameter(help="The folder of the runs.")] = Path("runs"),
     out: Annotated[Path, Parameter(help="The folder of committed results.")] = Path("results"),
+    add: Annotated[
+        bool,
+        Parameter(negative=(), help="Keep committed seeds that are not named, and add these."),
+    ] = False,
     dry_run: Annotated[bool, Parameter(negative=(), help="List the runs and their cost.")] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Run a paper's experiments and let their results decide its claims. The same command again completes it.
 
     `tenfold reproduce symmetry/addition --scale smoke`
+
+    `tenfold reproduce symmetry/addition --seeds 3,4 --add`
 
     `tenfold reproduce symmetry --scale paper --on ray --dry-run`
     """
@@ -116,9 +122,9 @@ def reproduce(
         return print_plan(plan(every, runs), workers, as_json=json_)
     shelf = runs / "tried" if scale == "smoke" else out
     for each in chosen:
-        experiments.check_place(each.folder(shelf, scale), recipes[each.id])
+        experiments.check_place(each.folder(shelf, scale), recipes[each.id], add)
     sweep = _sweep(runs, on, workers, address)
-    told = [_reproduce(each, scale, wanted, shelf, sweep, quiet=json_) for each in chosen]
+    told = [_reproduce(each, scale, wanted, shelf, sweep, add=add, quiet=json_) for each in chosen]
     if json_:
         print_json(told)
     if any(each["failed"] for each in told):
@@ -150,6 +156,7 @@ def _reproduce(
     seeds: Sequence[int] | None,
     shelf: Path,
     sweep: Sweep,
+    add: bool,
     quiet: bool,
 ) -> dict[str, Any]:
     """One experiment: its folder, and what became of each claim; a failure is told, and changes nothing."""
@@ -171,7 +178,7 @@ def _reproduce(
         "failed": None,
     }
     try:
-        folder = reproduce(experiment, scale, seeds, shelf, sweep)
+        folder = reproduce(experiment, scale, seeds, shelf, sweep, add)
     except Stopped:
         raise
     except TenfoldError as error:

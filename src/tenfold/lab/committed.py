@@ -52,6 +52,21 @@ def as_runs(rows: Sequence[Row], runs: Sequence[Row]) -> str:
     return json.dumps({"rows": len(rows), "runs": told}, indent=1) + "\n"
 
 
+def read_runs(path: Path) -> list[Row]:
+    """The runs that `as_runs` wrote, recipe and environment as text again; none, if nothing was trained."""
+    try:
+        held = json.loads(path.read_bytes())
+        runs = held["runs"] if isinstance(held, dict) else held  # before rows were counted: a list
+        return [
+            {**run, **{key: json.dumps(run[key]) for key in ("recipe", "environment")}}
+            for run in runs
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise TenfoldError(f"{path} is damaged: {error}") from None
+
+
 def read_rows(path: Path) -> list[Row]:
     """The rows, every one whole; as many as `runs.json` beside them says, if it is there."""
     try:

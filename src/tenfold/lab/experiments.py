@@ -8,6 +8,7 @@ recipes to train (a list, or a function of the scale), or `measure(lab)`, rows t
 
 from __future__ import annotations
 
+import json
 import os
 import runpy
 import shutil
@@ -21,7 +22,17 @@ from typing import Any
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.lab.claims import papers, read_claims
-from tenfold.lab.committed import COLUMNS, ROWS, RUNS, Row, as_csv, as_runs, check_row, read_rows
+from tenfold.lab.committed import (
+    COLUMNS,
+    ROWS,
+    RUNS,
+    Row,
+    as_csv,
+    as_runs,
+    check_row,
+    read_rows,
+    read_runs,
+)
 from tenfold.lab.environment import environment
 from tenfold.lab.grid import grid
 from tenfold.lab.recipe import Recipe
@@ -191,8 +202,11 @@ def _whole(experiment: Experiment, row: Row) -> Row:
     return whole
 
 
-def check_place(folder: Path, recipes: Sequence[Recipe]) -> None:
-    """Before hours of training: can results be written there, and would they drop seeds that are there?"""
+def check_place(folder: Path, recipes: Sequence[Recipe], add: bool = False) -> None:
+    """Before hours of training: can results be written there, and would they drop seeds that are there?
+
+    With `add` these stay, if they came of the recipes as they are now.
+    """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder.parent).close()
@@ -203,17 +217,42 @@ def check_place(folder: Path, recipes: Sequence[Recipe]) -> None:
         return
     ours = {(each.name, each.seed) for each in recipes}
     names = {each.name for each in recipes}
-    lost = {
-        row["seed"]
+    others = {
+        (row["recipe"], row["seed"])
         for row in read_rows(folder / ROWS)
         if row["recipe"] in names and (row["recipe"], row["seed"]) not in ours
     }
-    if lost:
-        told = ", ".join(map(str, sorted(lost)))
+    if add:
+        _check_alike(folder, recipes, others)
+    elif others:
+        told = ", ".join(map(str, sorted({seed for _, seed in others})))
         raise TenfoldError(
-            f"{folder} holds seeds {told}, which this command would leave out; name them too with "
-            "--seeds (finished runs are not done again), or another place with --out"
+            f"{folder} holds seeds {told}, which this command would leave out; keep them with --add, "
+            "name them too with --seeds, or another place with --out"
         )
+
+
+def _check_alike(folder: Path, recipes: Sequence[Recipe], kept: set[tuple[str, int]]) -> None:
+    """Seeds stand side by side only if nothing but the seed differs."""
+    now = {each.name: each.replace(seed=0).fingerprint for each in recipes}
+    for run in read_runs(folder / RUNS):
+        then = Recipe.of(json.loads(run["recipe"]))
+        if (then.name, then.seed) in kept and then.replace(seed=0).fingerprint != now[then.name]:
+            raise TenfoldError(
+                f"{folder} holds seed {then.seed} of {then.name} as it was before the recipe changed; "
+                "seeds that differ in more cannot stand side by side: run all of them, without --add"
+            )
+
+
+def beside(found: Collected, folder: Path) -> Collected:
+    """What was found, and what is committed of other recipes and seeds."""
+    if not (folder / ROWS).is_file():
+        return found
+    new = {(row["recipe"], row["seed"]) for row in found.rows}
+    rows = [r for r in read_rows(folder / ROWS) if (r["recipe"], r["seed"]) not in new]
+    kept = {row["fingerprint"] for row in rows}
+    runs = [run for run in read_runs(folder / RUNS) if run["fingerprint"] in kept]
+    return Collected(rows + found.rows, runs + found.runs)
 
 
 def commit(found: Collected, folder: Path, write_more: Callable[[Path], object]) -> Path:

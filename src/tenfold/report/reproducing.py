@@ -7,25 +7,45 @@ from pathlib import Path
 
 from tenfold.lab import experiments
 from tenfold.lab.experiments import Experiment, Sweep
+from tenfold.lab.results import Collected
 from tenfold.lab.run import Run
-from tenfold.report.page import write_report
+from tenfold.report.groups import Story, grouped
+from tenfold.report.page import write_report, write_story
 
 
 def reproduce(
-    experiment: Experiment, scale: str, seeds: Sequence[int] | None, shelf: Path, sweep: Sweep
+    experiment: Experiment,
+    scale: str,
+    seeds: Sequence[int] | None,
+    shelf: Path,
+    sweep: Sweep,
+    add: bool = False,
 ) -> Path:
-    """Run an experiment and leave its results; a failure leaves what was there before."""
+    """Run an experiment and leave its results; a failure leaves what was there before.
+
+    With `add`, committed seeds that were not run now stay beside the new ones.
+    """
     found, runs = experiments.run(experiment, scale, seeds, sweep)
     folder = experiment.folder(shelf, scale)
+    whole = experiments.beside(found, folder) if add else found
 
     def write_more(fresh: Path) -> None:
         if runs:
-            _report(runs, fresh, experiment)
-        experiments.draw(experiment, scale, found.rows, fresh)
+            told = experiment.title
+            written = (
+                write_story(_story(whole, runs), fresh, told)
+                if add
+                else write_report(runs, fresh, told)
+            )
+            written["rows"].unlink()  # rows.csv has them, with every column
+        experiments.draw(experiment, scale, whole.rows, fresh)
 
-    return experiments.commit(found, folder, write_more)
+    return experiments.commit(whole, folder, write_more)
 
 
-def _report(runs: Sequence[Run], folder: Path, experiment: Experiment) -> None:
-    written = write_report(runs, folder, experiment.title)
-    written["rows"].unlink()  # rows.csv has them, with every column
+def _story(whole: Collected, runs: Sequence[Run]) -> Story:
+    """Of every run that has rows; the weights of earlier ones are gone."""
+    known = {run["fingerprint"] for run in whole.runs}
+    rows = [row for row in whole.rows if row["fingerprint"] in known]
+    groups, problems = grouped(Collected(rows, whole.runs))
+    return Story(groups, {run.recipe.fingerprint: run for run in runs}, problems)
