@@ -33,8 +33,8 @@ def measure(lab):
 
 def stops(run):
     """The same training, ended when it was first so good: its rate is constant, so nothing else changes."""
-    for percent in STOPS:
-        step = steps_until(run, percent / 100)
+    at = {steps_until(run, percent / 100): percent for percent in STOPS}  # of one step, the most
+    for step, percent in at.items():
         if step is not None:
             yield run.recipe.replace(name=f"{PLAIN}-at-{percent}", train={"steps": step})
 
