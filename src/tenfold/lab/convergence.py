@@ -74,7 +74,9 @@ def sorted_by_series(lab: Lab, corpus: str) -> Iterator[Row]:
     also of those alone that diverge in practice (slice `in-practice`); of each of these the number of `encodings`.
     """
     for seed in sorted({run.recipe.seed for run in lab.runs}):
-        convergent, divergent, in_practice = [], [], []
+        convergent: list[float] = []
+        divergent: list[float] = []
+        in_practice: list[float] = []
         for run in (run for run in lab.runs if run.recipe.seed == seed):
             series, short, value = series_in(run), run.recipe.data.length, rise(run)
             about = {**lab.about(run), "length": TIMES * short, "n": 1}
