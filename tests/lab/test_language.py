@@ -249,11 +249,20 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
     found = {(r["recipe"].split("/")[1], r["metric"]): r["value"] for r in rows}
     assert found["code-convergent", "encodings"] == 1
     assert found["code-convergent", "largest-rise"] == rises["extrapolation/code-alibi"]
-    assert found["code-divergent", "encodings"] == 3  # bounded below, Sandwich's sum diverges
-    assert found["code-divergent", "smallest-rise"] == min(
-        rises[f"extrapolation/code-{kind}"] for kind in ("inverse", "nope", "sandwich")
-    )
-    assert ("code-learned", "converges") not in found
+    divergent = {
+        r.get("slice", ""): r["value"]
+        for r in rows
+        if r["recipe"] == "extrapolation/code-divergent" and r["metric"] == "smallest-rise"
+    }
+    diverging = [
+        f"extrapolation/code-{kind}" for kind in ("inverse", "nope", "learned", "sandwich")
+    ]
+    assert divergent[""] == min(rises[name] for name in diverging)
+    assert divergent["in-practice"] == min(rises[name] for name in diverging[:-1])
+    assert found["code-learned", "converges"] == 0  # no weight falls with distance
+    assert (
+        found["code-sandwich", "converges"] == 0
+    )  # bounded below, and yet settled at these lengths
     collected = [
         {**row, "checkpoint": "best"} | {"recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
         for run in lab.runs

@@ -1,0 +1,40 @@
+"""Perplexity at up to 18 times the training length, of 12 encodings on docstrings, two seeds (Sections 3.2 and 3.4).
+
+    tenfold reproduce extrapolation/perplexity-prose
+
+24 runs of about 5 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
+done again. As `extrapolation/perplexity`, without the powers of distance.
+"""
+
+from tenfold.lab.convergence import sorted_by_series
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+CORPUS = "extrapolation/prose"
+ENCODINGS = {
+    "alibi": "ALiBi",
+    "type-1": "Type 1",
+    "type-2": "Type 2",
+    "kerple-log": "Kerple-log",
+    "kerple-power": "Kerple-power",
+    "sandwich": "Sandwich",
+    "inverse": "1/n",
+    "inverse-log": "1/(n ln n)",
+    "sinusoidal": "sinusoidal",
+    "rotary": "rotary",
+    "nope": "none",
+    "learned": "learned",
+}
+NAMES = {f"{CORPUS}-{kind}": words for kind, words in ENCODINGS.items()}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(2) for name in NAMES]
+
+
+def measure(lab):
+    yield from sorted_by_series(lab, CORPUS)
+
+
+def draw(_scale, rows, folder):
+    from_rows.perplexity(rows, NAMES, folder / "perplexity-prose", "Docstrings")
