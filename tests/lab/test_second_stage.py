@@ -61,15 +61,16 @@ def test_steps_until_enough_is_right_at_the_training_length(first, monkeypatch):
 def test_a_training_that_is_stopped_early_is_the_same_so_far(tmp_path):
     (found,) = experiments.find("bias/early")
     whole = train(recipe("bias/addition-vanilla", "smoke"), tmp_path / "whole")
-    seen = {25: 10, 50: 10, 75: 20, 90: None}
+    seen = {0: 5, 5: 10, 25: 10, 50: 10, 75: 20, 90: None}
     held = found.holds["stops"].__globals__
     held["steps_until"] = lambda run, enough: seen[round(100 * enough)]
     early = list(found.holds["stops"](whole))
     assert [(each.name[-5:], each.train.steps) for each in early] == [
+        ("-at-0", 5),
         ("at-50", 10),
         ("at-75", 20),
     ]  # one run a step: the same twice would count once
-    stopped = train(early[0], tmp_path / "early")
+    stopped = train(early[1], tmp_path / "early")
     curve = {line["step"]: line["loss"] for line in whole.metrics() if "loss" in line}
     ours = {line["step"]: line["loss"] for line in stopped.metrics() if "loss" in line}
     assert ours
