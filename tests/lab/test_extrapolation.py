@@ -97,3 +97,49 @@ def test_the_rate_is_compared_with_the_rise(lab, tmp_path):
     ]
     assert row["n"] == convergent
     assert drawn(experiment, rows, tmp_path) == {"rate"}
+
+
+def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
+    (experiment,) = find("extrapolation/robustness")
+    grid = experiment.recipes("smoke", [0])
+    rates = [r for r in grid if "-rate-" in r.name]
+    assert {(r.pe.name, r.train.lr) for r in rates} == {
+        (pe, rate) for pe in ("alibi", "inverse") for rate in (0.0005, 0.002, 0.004)
+    }
+    assert {r.name for r in grid} - {r.name for r in rates} == {
+        f"extrapolation/code-{kind}" for kind in ("alibi", "inverse")
+    }
+    asked = Lab("smoke", [0], lab.trains)
+    asked.runs += [lab.runs[KINDS.index(kind)] for kind in ("alibi", "inverse")]
+    asked.sweep(rates[:1])
+    _, rows = measured("robustness", asked)
+    found = by(rows, "rise")
+    assert {slice for _, slice in found} == {"", "times-0.8", "times-1.25", "log-length"}
+    assert len(set(found.values())) == len(found) == 8  # each changes something
+    assert max(by(rows, "float64-difference").values()) < 1e-5
+    assert [name for name, _ in by(rows, "erf")] == ["code-alibi-rate-0.25"]
+    committed = [
+        {**row, "recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
+        for run in asked.runs
+        for row in run.result()["rows"]
+    ]
+    assert drawn(experiment, committed, tmp_path) == {"rates"}
+
+
+def test_sums_differ_in_the_decoder_alone(tmp_path):
+    (experiment,) = find("extrapolation/sums")
+    recipes = experiment.recipes("smoke", [0])
+    assert len({r.replace(pe="alibi", name="same").fingerprint for r in recipes}) == 1
+    made = Lab("smoke", [0], lambda few: [train(r, tmp_path / r.run_name) for r in few])
+    made.sweep(
+        [r.replace(train={"steps": 2}) for r in recipes if r.pe.name in ("sandwich", "none")]
+    )
+    _, rows = measured("sums", made)
+    assert by(rows, "converges") == {("sums-sandwich", ""): 0.0, ("sums-nope", ""): 0.0}
+    trf, erf = by(rows, "trf"), by(rows, "erf")
+    assert trf["sums-nope", ""] == 6  # of the tokens that 4 digits are answered by
+    assert trf["sums-sandwich", ""] < 6
+    assert set(erf) == set(trf)
+    for each in rows:
+        each["checkpoint"] = "best"
+    assert drawn(experiment, rows, tmp_path) == {"sums-fields"}
