@@ -67,7 +67,7 @@ def draw(_scale, rows, folder):
     title = "Weight added, and perplexity"
     axes = (
         "weight added at 18 times the length, as a share",
-        "perplexity at 18 times over that at once",
+        "perplexity, 18 times over once",
     )
     added_by = scatter.values(rows, "added")
     scatter.against(added_by, scatter.values(rows, "rise"), NAMES, folder / "rate", title, axes, level=1.05, logarithmic=True)  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib import pyplot
+from matplotlib.ticker import LogFormatter
 
 from tenfold.lab.committed import Row
 from tenfold.report.figures import save_files, style
@@ -56,6 +57,11 @@ def against(
     axes.set(xlabel=axes_told[0], ylabel=axes_told[1])
     if logarithmic:
         axes.set(xscale="log", yscale="log")
+        for each in (axes.xaxis, axes.yaxis):
+            each.set_major_formatter(LogFormatter())
+            each.set_minor_formatter(
+                LogFormatter(minor_thresholds=(1.5, 0.5))
+            )  # where decades are few
     axes.grid(alpha=0.4)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
