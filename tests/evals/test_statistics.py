@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from tenfold.errors import TenfoldError
 from tenfold.evals import wilson
-from tenfold.evals.statistics import bootstrap, paired, success_rate, summarize
+from tenfold.evals.statistics import (
+    Ranked,
+    bootstrap,
+    paired,
+    rank_correlation,
+    success_rate,
+    summarize,
+)
 
 VALUES = st.floats(0, 1, width=16)
 
@@ -178,3 +185,19 @@ def test_turned_round_the_signs_turn(values, seed):
 def test_nothing_to_pair():
     with pytest.raises(TenfoldError, match="no seed in common"):
         paired({0: 1.0}, {1: 1.0})
+
+
+def test_a_rank_correlation_is_that_of_ranks():
+    rng = np.random.default_rng(0)
+    for n in (4, 9, 14):
+        x, y = rng.integers(0, 6, n).astype(float), rng.normal(size=n)
+
+        def ranks(values):  # what is equal shares its rank, by plain loops
+            return [sum(v < w for v in values) + sum(v == w for v in values) / 2 for w in values]
+
+        found = rank_correlation(x, y)
+        assert found.value == pytest.approx(np.corrcoef(ranks(x), ranks(y))[0, 1])
+        low, high = found.interval
+        assert -1 <= low <= found.value <= high <= 1
+    assert rank_correlation(range(20), range(20)) == Ranked(1.0, (1.0, 1.0), 20)
+    assert rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]).value == -1

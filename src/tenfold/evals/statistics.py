@@ -172,6 +172,53 @@ def paired(first: Mapping[Any, float], second: Mapping[Any, float]) -> Paired:
     )
 
 
+@dataclass(frozen=True)
+class Ranked:
+    """A rank correlation over n pairs, and its 95% interval over other such pairs (None of fewer than 4)."""
+
+    value: float
+    interval: Interval | None
+    n: int
+
+
+def rank_correlation(
+    first: Sequence[float], second: Sequence[float], *, draws: int = DRAWS, seed: int = 0
+) -> Ranked | None:
+    """Spearman's: how far two lists have the same order, what is equal sharing its rank; None where one has no order.
+
+    The interval is a percentile bootstrap over pairs. Draws in which one list is all equal have no order and are left out.
+
+    >>> rank_correlation([1, 2, 3, 4], [10, 20, 40, 30]).value
+    0.8
+    >>> rank_correlation([1, 2, 2], [1, 2, 2])
+    Ranked(value=1.0, interval=None, n=3)
+    >>> rank_correlation([1, 2], [5, 5]) is None
+    True
+    """
+    pairs = np.stack([_finite(first), _finite(second)])  # (2, n)
+    n = pairs.shape[1]
+    if (pairs == pairs[:, :1]).all(1).any():
+        return None
+    (value,) = _spearman(pairs[:, None])
+    if n < 4:
+        return Ranked(float(value), None, n)
+    chosen = np.random.default_rng(seed).integers(0, n, (draws, n))
+    drawn = pairs[:, chosen]  # (2, draws, n)
+    ordered = (drawn != drawn[:, :, :1]).any(-1).all(0)
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(_spearman(drawn[:, ordered]), [tail, 1 - tail])
+    return Ranked(float(value), (float(low), float(high)), n)
+
+
+def _spearman(pairs: np.ndarray) -> np.ndarray:
+    """(2, draws, n) -> (draws,): the correlation of ranks, each counted out against all others."""
+    above = (pairs[..., :, None] > pairs[..., None, :]).sum(-1)
+    alike = (pairs[..., :, None] == pairs[..., None, :]).sum(-1)
+    ranks = above + alike / 2
+    x, y = ranks - ranks.mean(-1, keepdims=True)
+    return np.round((x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1)), 12)
+
+
 def _sign_flips(differences: np.ndarray, draws: int = DRAWS, seed: int = 0) -> float:
     n = len(differences)
     if n <= COUNTED_SIGNS:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tenfold.evals.statistics import rank_correlation
 from tenfold.lab.committed import Row
 from tenfold.lab.experiments import Lab
 from tenfold.lab.run import Run
@@ -92,6 +93,20 @@ def sorted_by_series(lab: Lab, corpus: str) -> Iterator[Row]:
         yield from _told(f"{corpus}-divergent", seed, "smallest-rise", divergent)
         for row in _told(f"{corpus}-divergent", seed, "smallest-rise", in_practice):
             yield {**row, "slice": "in-practice"}
+
+
+def ranked(
+    recipe: str, seed: int, slice: str, first: Sequence[float], second: Sequence[float]
+) -> Iterator[Row]:
+    """`rank-correlation` of two lists with its interval, whose lower end is a row too, `rank-correlation-low`, that rules can read."""
+    found = rank_correlation(first, second)
+    if found is None:
+        return
+    low, high = found.interval or (None, None)
+    about = {"recipe": recipe, "seed": seed, "slice": slice, "n": found.n}
+    yield {**about, "metric": "rank-correlation", "value": found.value, "low": low, "high": high}
+    if low is not None:
+        yield {**about, "metric": "rank-correlation-low", "value": low}
 
 
 def _told(recipe: str, seed: int, metric: str, rises: Sequence[float]) -> Iterator[Row]:

@@ -10,6 +10,7 @@ import torch
 from tenfold.errors import TenfoldError
 from tenfold.evals.receptive import Fields, fields
 from tenfold.lab.run import Run, Which
+from tenfold.models import Model
 from tenfold.theory.given import series_of
 from tenfold.theory.reach import reach
 
@@ -45,10 +46,15 @@ def measured(
     batch = run.built.source.batch(n, length, rng, None)
     model.check(batch)
     found = fields(model, batch, eps)
-    theory = []
+    return Measured(found, told(model, found.attention.shape[1], found.tokens, eps))
+
+
+def told(model: Model, heads: int, tokens: int, eps: float = 0.05) -> list[list[int] | None]:
+    """For each layer what theory says of each head within so many tokens; None: the encoding has no such weights."""
+    theory: list[list[int] | None] = []
     for layer in range(len(model.stack.blocks)):
         series = series_of(model.stack.encodings[layer])
-        heads = reach(series, eps, found.tokens) if series is not None else []
-        told = [head.low for head in heads if head is not None]
-        theory.append((told * (found.attention.shape[1] // len(told))) if told else None)
-    return Measured(found, theory)
+        fields = reach(series, eps, tokens) if series is not None else []
+        low = [head.low for head in fields if head is not None]
+        theory.append((low * (heads // len(low))) if low else None)
+    return theory
