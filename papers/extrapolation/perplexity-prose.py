@@ -2,7 +2,7 @@
 
     tenfold reproduce extrapolation/perplexity-prose
 
-24 runs of about 5 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
+24 runs of about 3 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
 done again. As `extrapolation/perplexity`, without the powers of distance.
 """
 

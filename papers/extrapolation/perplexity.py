@@ -2,7 +2,7 @@
 
     tenfold reproduce extrapolation/perplexity
 
-34 runs of about 5 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
+34 runs of about 3 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
 done again. Which series converges is decided by the formula, with the parameters that came out of training where these are
 learned: one head whose sum diverges, and the encoding's does. The same on docstrings: `extrapolation/perplexity-prose`.
 """

@@ -5,8 +5,8 @@
 Of the models that `extrapolation/perplexity` trains: perplexity at 18 times the training length over that at once (`rise`) with
 attention flatter or sharper (logits times 0.8 and 1.25, slices `times-0.8` and `times-1.25`) and sharper the longer the text (times
 ln(keys) / ln(training length) beyond that length, slice `log-length`); and by how much perplexity at 18 times differs in float64
-(`float64-difference`, as a share). Of new ones, trained for 500 steps at a quarter of the learning rate, at the same and at twice
-that: perplexity, and how far they look (`erf`). About 18 minutes a seed on one idle core at laptop scale, with the first two models
+(`float64-difference`, as a share). Of new ones, trained for 333 steps at a quarter of the learning rate, at the same and at twice
+that: perplexity, and how far they look (`erf`). About 12 minutes a seed on one idle core at laptop scale, with the first two models
 at hand.
 """
 
