@@ -17,7 +17,7 @@ def report(
     *places: Annotated[
         str,
         Parameter(
-            help="Runs, folders of runs, or folders that `tenfold results --out` wrote; if none, runs/."
+            help="Runs, folders of runs, committed results, or what `tenfold results --out` wrote; if none, runs/."
         ),
     ],
     out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
@@ -28,7 +28,7 @@ def report(
 
     PNG and SVG of every figure, the rows (CSV) and the tables (Markdown) are written beside it.
 
-    `tenfold report`, `tenfold report runs/symmetry-* --out report`, `tenfold report results/`
+    `tenfold report`, `tenfold report runs/symmetry-* --out report`, `tenfold report results/symmetry/addition`
     """
     from tenfold.report import gather, write_story
 
