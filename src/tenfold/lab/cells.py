@@ -147,7 +147,9 @@ def _notes(differs: dict[str, set[str]]) -> list[str]:
 
 
 def _told(key: str, values: list[str]) -> str:
-    some = ", ".join(short(value, LONGEST) for value in values[:4]) + (", ..." if len(values) > 4 else "")
+    some = ", ".join(short(value, LONGEST) for value in values[:4]) + (
+        ", ..." if len(values) > 4 else ""
+    )
     return f"a cell mixes different values of {key}: {some}"
 
 

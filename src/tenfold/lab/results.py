@@ -35,7 +35,17 @@ from tenfold.lab.tables import (
 )
 from tenfold.registry import first_problem
 
-__all__ = ["RESULTS", "RUNS", "Collected", "collect", "find_committed", "find_runs", "query", "read", "write"]
+__all__ = [
+    "RESULTS",
+    "RUNS",
+    "Collected",
+    "collect",
+    "find_committed",
+    "find_runs",
+    "query",
+    "read",
+    "write",
+]
 
 
 RUN_FILES = {"recipe.yaml", "result.json"}  # either makes a folder a run's

@@ -25,6 +25,7 @@ HTML within Markdown is shown as text; but pictures (`<img src alt>`) are pictur
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from markdown_it.token import Token
 
 from tenfold.lab.ledger import STATUSES
 
-Picture = Callable[[str, str, int], str]  # source, words, a number of its own -> HTML
+Picture = Callable[[str, str, int], tuple[str, bool]]  # source, words, number -> HTML, is it broad
 Link = Callable[[str], str | None]  # where a relative link leads from the page; None: nowhere
 MARKS = {
     "reproduced": "✓",
@@ -57,8 +58,8 @@ class Rendered:
     contents: list[tuple[int, str, str]]  # below the title: level, id, words
 
 
-def _no_picture(source: str, words: str, number: int) -> str:
-    return escape(words)
+def _no_picture(source: str, words: str, number: int) -> tuple[str, bool]:
+    return escape(words), False
 
 
 def _nowhere(target: str) -> None:
@@ -66,7 +67,11 @@ def _nowhere(target: str) -> None:
 
 
 def render(text: str, picture: Picture = _no_picture, link: Link = _nowhere) -> Rendered:
-    """`picture` gives the HTML of a picture, `link` the place of a relative link; without one its words stay."""
+    """`picture` gives the HTML of a picture, `link` the place of a relative link; without these their words stay.
+
+    Pictures that stand by themselves (`<img>` on lines of their own) are figures, beside each other; others are
+    within their paragraph.
+    """
     parser = MarkdownIt("commonmark").enable("table")
     parser.add_render_rule("table_open", _open_table)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
@@ -103,7 +108,7 @@ def status(text: str) -> str:
 def _headings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str]]:
     """Each gets an id that no other has."""
     seen: set[str] = set()
-    for token, inside in zip(tokens, tokens[1:], strict=False):
+    for token, inside in itertools.pairwise(tokens):
         if token.type == "heading_open":
             words = _words(inside)
             plain = "-".join(re.sub(r"[^\w\s-]", "", words.lower()).split()) or "part"
@@ -115,7 +120,9 @@ def _headings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str]]:
 
 
 def _words(inside: Token) -> str:
-    return "".join(child.content or " " * (child.type == "softbreak") for child in inside.children or ())
+    return "".join(
+        child.content or " " * (child.type == "softbreak") for child in inside.children or ()
+    )
 
 
 def _inline(
@@ -134,10 +141,14 @@ def _inline(
         if token.type == "image":
             words = _words(token)
             source = str(token.attrGet("src") or "")
-            yield _raw(f'<span class="picture">{picture(source, words, next(numbers))}</span>')
+            yield _raw(_within(*picture(source, words, next(numbers))))
         elif token.type == "html_inline":
-            parts = _parts(token.content, picture, numbers)
-            yield _raw("".join(h if shown else escape(h) for shown, h in parts))
+            yield from (
+                _raw(escape(text))
+                if held is None
+                else _raw(_within(*picture(held["src"], held["alt"], next(numbers))))
+                for held, text in _parts(token.content)
+            )
         else:
             yield token
 
@@ -149,6 +160,10 @@ def _target(href: str, link: Link, known: set[str]) -> str | None:
     if parts.scheme or parts.netloc:
         return href if parts.scheme in FAR else None
     return link(href)
+
+
+def _within(drawn: str, broad: bool) -> str:
+    return f'<span class="picture">{drawn}</span>'
 
 
 def _raw(html: str) -> Token:
@@ -163,7 +178,8 @@ class _Reader(HTMLParser):
         self.parts: list[tuple[dict[str, str] | None, str]] = []  # a picture, or text
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = {key: value or "" for key, value in attrs} if tag == "img" else None
+        given = {key: value or "" for key, value in attrs}
+        held = {"src": "", "alt": "", **given} if tag == "img" else None
         self.parts.append((held, self.get_starttag_text() or ""))
 
     def handle_endtag(self, tag: str) -> None:
@@ -188,26 +204,25 @@ class _Reader(HTMLParser):
         self.parts.append((None, f"<?{data}>"))
 
 
-def _parts(html: str, picture: Picture, numbers: Iterator[int]) -> list[tuple[bool, str]]:
-    """(True, HTML of a picture) or (False, text that was HTML)."""
+def _parts(html: str) -> list[tuple[dict[str, str] | None, str]]:
     reader = _Reader()
     reader.feed(html)
     reader.close()
-    return [
-        (False, text)
-        if held is None
-        else (True, picture(held.get("src", ""), held.get("alt", ""), next(numbers)))
-        for held, text in reader.parts
-    ]
+    return reader.parts
 
 
 def _block(html: str, picture: Picture, numbers: Iterator[int]) -> str:
-    """Pictures beside each other; the rest as text."""
-    parts = _parts(html, picture, numbers)
-    drawn = "\n".join(part for shown, part in parts if shown)
-    text = "".join(part for shown, part in parts if not shown).strip()
-    told = f"<p>{escape(text)}</p>\n" if text else ""
-    return told + (f'<div class="many maps">\n{drawn}\n</div>\n' if drawn else "")
+    """Pictures beside each other, each over its words; the rest as text."""
+    figures, text = [], ""
+    for held, other in _parts(html):
+        if held is None:
+            text += other
+            continue
+        drawn, broad = picture(held["src"], held["alt"], next(numbers))
+        kind, words = ' class="broad"' * broad, escape(held["alt"])
+        figures.append(f"<figure{kind}>{drawn}<figcaption>{words}</figcaption></figure>\n")
+    told = f"<p>{escape(text.strip())}</p>\n" if text.strip() else ""
+    return told + (f'<div class="many maps">\n{"".join(figures)}</div>\n' if figures else "")
 
 
 def _open_table(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

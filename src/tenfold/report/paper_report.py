@@ -34,7 +34,7 @@ a { color: var(--blue); }
 nav ul { columns: 19rem; padding-left: 1.2rem; font-size: .9rem; } nav li { break-inside: avoid; }
 nav li.deeper { margin-left: 1rem; }
 figure.broad { grid-column: 1 / -1; } figure.broad > svg { max-width: 54rem; }
-span.picture svg { max-width: 100%; height: auto; fill: currentColor; } span.picture img { max-width: 100%; background: #fff; }
+span.picture svg { max-width: min(30rem, 100%); height: auto; fill: currentColor; } span.picture img { max-width: 100%; background: #fff; }
 table.claims { margin: 1rem 0; } table.claims th, table.claims td { text-align: left; white-space: normal; vertical-align: top; }
 table.claims th:nth-child(1) { min-width: 15rem; } table.claims th:nth-child(n + 2) { min-width: 9rem; }
 table.facts th, table.facts td { min-width: 5rem; }
@@ -96,30 +96,28 @@ def _body(made: Rendered, entries: Sequence[Entry]) -> str:
 def _pictures(page: Path) -> Picture:
     """Pictures by their place from the page, taken in; the drawing (SVG) of one, if it lies beside, since it follows dark mode."""
 
-    def picture(source: str, words: str, number: int) -> str:
+    def picture(source: str, words: str, number: int) -> tuple[str, bool]:
         path = page.parent / unquote(source)
         drawing = path.with_suffix(".svg")
         try:
             if drawing.is_file():
-                shown, broad = inline(drawing.read_text(), f"picture-{number}", words), _broad(drawing)
-            elif path.suffix in KINDS:
-                data = base64.b64encode(path.read_bytes()).decode()
-                kind, broad = KINDS[path.suffix], ""
-                shown = f'<img src="data:image/{kind};base64,{data}" alt="{escape(words)}">'
-            else:
+                text = drawing.read_text()
+                return inline(text, f"picture-{number}", words), _broad(text)
+            if path.suffix not in KINDS:
                 raise TenfoldError(f'{page}: a picture is a file (PNG, SVG, ...), not "{source}"')
+            data = base64.b64encode(path.read_bytes()).decode()
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "it is damaged"
             raise TenfoldError(f'{page}: the picture "{source}" cannot be read: {why}') from None
-        return f"<figure{broad}>{shown}<figcaption>{escape(words)}</figcaption></figure>"
+        kind = KINDS[path.suffix]
+        return f'<img src="data:image/{kind};base64,{data}" alt="{escape(words)}">', False
 
     return picture
 
 
-def _broad(drawing: Path) -> str:
-    found = re.search(r'viewBox="[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)"', drawing.read_text())
-    wide = found is not None and float(found[1]) > BROAD * float(found[2])
-    return ' class="broad"' if wide else ""
+def _broad(drawing: str) -> bool:
+    found = re.search(r'viewBox="[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)"', drawing)
+    return found is not None and float(found[1]) > BROAD * float(found[2])
 
 
 def _links(page: Path, out: Path) -> Link:
