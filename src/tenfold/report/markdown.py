@@ -45,7 +45,7 @@ MARKS = {
     "reproduced": "✓",
     "partly": "◐",
     "contradicted": "✗",
-    "not shown at this scale": "–",
+    "not shown at this scale": "⊘",
     "open": "○",
 }
 FAR = {"http", "https", "mailto"}
