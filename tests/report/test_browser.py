@@ -13,7 +13,7 @@ from tenfold.lab.recipes import recipe
 from tenfold.lab.run import Run
 from tenfold.lab.shipped import SHELF
 from tenfold.lab.train import train
-from tenfold.report import gather, write_story
+from tenfold.report import gather, write_paper, write_story
 from tenfold.report.machines import write_machine
 
 pytestmark = pytest.mark.slow
@@ -181,7 +181,7 @@ CONTRASTS = """() => {
     const found = numbers(getComputedStyle(one).backgroundColor);
     if (found.length < 4 || found[3] > 0) return found; } };
   const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  const words = [...document.querySelectorAll('h1, h2, h3, p, li, td, th, small, summary, figcaption, pre, .wrong')];
+  const words = [...document.querySelectorAll('h1, h2, h3, p, li, td, th, small, summary, figcaption, pre, a, .wrong, .status')];
   const drawn = [...document.querySelectorAll('figure > svg#accuracy text')];
   const colour = one => getComputedStyle(one)[one.tagName == 'text' ? 'fill' : 'color'];
   return [words, drawn].map(all => [all.length,
@@ -196,6 +196,28 @@ def test_text_can_be_read(seen):
     assert labels > 10
     assert least >= 4.5  # what WCAG asks of text
     assert least_drawn >= 4.5
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_papers_page(browser, tmp_path, view):
+    """It is whole, no wider than the screen, and can be read."""
+    path = write_paper("symmetry", tmp_path)["symmetry"]
+    scheme, (width, height) = VIEWS[view]
+    context = browser.new_context(
+        color_scheme=scheme, viewport={"width": width, "height": height}, offline=True
+    )
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    assert asked == [path.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    drawn = [one.bounding_box() for one in page.locator("figure > svg").all()]
+    assert len(drawn) > 20
+    assert all(box["width"] > 200 and box["height"] > 60 for box in drawn)
+    (words, least), _ = page.evaluate(CONTRASTS)
+    assert words > 100
+    assert least >= 4.5
+    context.close()
 
 
 def test_without_a_browser_it_is_skipped_unless_it_must_not_be(monkeypatch, tmp_path):

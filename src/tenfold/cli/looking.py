@@ -17,9 +17,13 @@ def report(
     *places: Annotated[
         str,
         Parameter(
-            help="Runs, folders of runs, or folders that `tenfold results --out` wrote; if none, runs/."
+            help="Runs, folders of runs, committed results, or what `tenfold results --out` wrote; if none, runs/."
         ),
     ],
+    paper: Annotated[
+        list[str] | None,
+        Parameter(negative=(), help="Instead of runs, a paper's page: symmetry; again for more."),
+    ] = None,
     out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
     title: Annotated[str | None, Parameter(help="The page's heading.")] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
@@ -28,10 +32,19 @@ def report(
 
     PNG and SVG of every figure, the rows (CSV) and the tables (Markdown) are written beside it.
 
-    `tenfold report`, `tenfold report runs/symmetry-* --out report`, `tenfold report results/`
-    """
-    from tenfold.report import gather, write_story
+    `tenfold report`, `tenfold report runs/symmetry-* --out report`, `tenfold report results/symmetry/addition`
 
+    With `--paper`, one self-contained page a paper: its figures and published numbers with ours, every claim's status.
+
+    `tenfold report --paper symmetry`, `tenfold report --paper bias --paper principled --out report`
+    """
+    from tenfold.report import gather, write_paper, write_story
+
+    if paper:
+        if places or title is not None:
+            raise TenfoldError("a paper's page is not about runs; leave these and --title out")
+        made = [write_paper(name, out) for name in dict.fromkeys(paper)]
+        return print_written({name: page for one in made for name, page in one.items()}, json_)
     if not places and not Path("runs").is_dir():
         raise TenfoldError(
             "there are no runs yet, since there is no folder runs; train one, or name a folder"
@@ -41,7 +54,7 @@ def report(
     written = write_story(story, out, title)
     for problem in story.problems:
         print(f"left out: {problem}", file=sys.stderr)
-    print_written(written, json_)
+    return print_written(written, json_)
 
 
 @app.command

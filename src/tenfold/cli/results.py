@@ -21,7 +21,10 @@ Format = Literal["table", "csv", "json", "md"]
 @app.command
 def results(
     *places: Annotated[
-        Path, Parameter(help="Runs, folders of runs (default runs), or results written by --out.")
+        Path,
+        Parameter(
+            help="Runs, folders of runs (default runs), results written by --out, or committed ones: results/symmetry."
+        ),
     ],
     sql: Annotated[
         str | None, Parameter(help="A query over the tables results, runs and samples.")
@@ -50,6 +53,8 @@ def results(
     Wilson's, over the problems of all seeds pooled: how finely these very models were measured.
 
     `tenfold results --by pe,length`, `tenfold results --compare alibi rotary --by length`
+
+    `tenfold results results/symmetry/addition --by recipe,length`
 
     `tenfold results runs --sql "select encoding, max(length) from results where value > 0.9 group by all"`
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.evals.statistics import Cell, Interval, summarize
-from tenfold.lab.checked import LOWER, Fields
+from tenfold.lab.checked import LOWER, Fields, short
 from tenfold.lab.recipe import HOUSEKEEPING, PROSE
 from tenfold.lab.tables import RESULTS, Collected
 
@@ -19,6 +19,7 @@ GROUPS = [column for column in RESULTS if column not in MEASURED]
 ASKED = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
 STATED = ("recipe", "task", "format", "encoding", "scheme", "label", "trained", "steps")  # of a run
 CHOSEN = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}  # unless asked otherwise
+LONGEST = 60  # characters of a value that a note names
 Key = tuple[Any, ...]
 
 
@@ -46,10 +47,11 @@ def choose(rows: Sequence[Fields], by: Sequence[str], **wanted: str | None) -> l
         value = wanted.get(column) or (None if column in by else usual)
         if value is None:
             continue
+        free = "" if wanted.get(column) is None else value  # what an experiment adds may have none
         known = {row[column] for row in rows}
-        if known and value not in known:
+        if known and known.isdisjoint({value, free}):
             raise unknown(f"{column} of these runs", value, known)
-        rows = [row for row in rows if row[column] == value]
+        rows = [row for row in rows if row[column] in (value, free)]
     return list(rows)
 
 
@@ -72,7 +74,7 @@ def grouped(rows: Sequence[Fields], by: Sequence[str]) -> dict[Key, list[Fields]
 
 
 def _cell(rows: list[Fields]) -> Cell:
-    counted = all(row["metric"] == "exact" for row in rows)
+    counted = all(row["metric"] == "exact" and row["n"] for row in rows)
     right = sum(round(row["value"] * row["n"]) for row in rows) if counted else None
     cell = summarize(list(by_run(rows).values()), sum(row["n"] for row in rows), right)
     if all(row["metric"] in LOWER for row in rows):
@@ -81,11 +83,15 @@ def _cell(rows: list[Fields]) -> Cell:
 
 
 def by_run(rows: list[Fields]) -> dict[str, float]:
-    """The mean of each run's rows."""
+    """The mean of each run's rows; of no run, of each seed's of a recipe."""
     runs: dict[str, list[float]] = {}
     for row in rows:
-        runs.setdefault(row["fingerprint"], []).append(row["value"])
+        runs.setdefault(_run(row), []).append(row["value"])
     return {run: sum(values) / len(values) for run, values in runs.items()}
+
+
+def _run(row: Fields) -> str:
+    return row["fingerprint"] or f"{row['recipe']} {row['seed']}"
 
 
 def _line(cell: Cell) -> Fields:
@@ -111,7 +117,7 @@ def mixed(collected: Collected, rows: Sequence[Fields], by: Sequence[str]) -> li
     settings = {run["fingerprint"]: _settings(run) for run in collected.runs}
     differs = _asked(rows, by)
     for group in grouped(rows, by).values():
-        runs = {row["fingerprint"]: row for row in group}
+        runs = {_run(row): row for row in group}
         at_hand = all(run in settings for run in runs)
         known = [settings[run] if at_hand else _stated(row) for run, row in runs.items()]
         for key in dict.fromkeys(key for one in known for key in one):
@@ -141,7 +147,9 @@ def _notes(differs: dict[str, set[str]]) -> list[str]:
 
 
 def _told(key: str, values: list[str]) -> str:
-    some = ", ".join(values[:4]) + (", ..." if len(values) > 4 else "")
+    some = ", ".join(short(value, LONGEST) for value in values[:4]) + (
+        ", ..." if len(values) > 4 else ""
+    )
     return f"a cell mixes different values of {key}: {some}"
 
 

@@ -18,6 +18,7 @@ Fields = dict[str, Any]  # a row by the names of its columns
 
 SHARES = ("exact", "digit")  # metrics that lie between 0 and 1
 LOWER = ("perplexity", "loss", "bits-per-byte")  # metrics of which less is better
+CHECKPOINTS = ("best", "final")
 Count = Annotated[int, pydantic.Field(ge=0, lt=2**63)]
 Positive = Annotated[int, pydantic.Field(ge=1, lt=2**63)]
 Seconds = Annotated[float, pydantic.Field(ge=0)]
@@ -85,8 +86,8 @@ class Result(Ran):
     environment: Environment
 
 
-class _Row(Measured):
-    """A row of a table: a measurement, and the run it is of."""
+class _Told(_Checked):
+    """What a row of a table says of where it comes from."""
 
     run: Word
     paper: Word
@@ -98,14 +99,34 @@ class _Row(Measured):
     scheme: Word
     label: Word
     seed: Count
-    trained: Positive
-    steps: Count
     fingerprint: Word
     commit: Word | None
     date: Word
 
 
-ROWS = pydantic.TypeAdapter(list[_Row])
+class _Row(Measured, _Told):
+    """A row of a table: a measurement, and the run it is of."""
+
+    trained: Positive
+    steps: Count
+
+
+class _Added(_Told):
+    """A row that an experiment adds to what runs measure by themselves: of no run, of no length, at any checkpoint."""
+
+    trained: Positive | None
+    steps: Count | None
+    length: Positive | None
+    slice: Word
+    metric: Word
+    value: float
+    n: Count
+    low: float | None
+    high: float | None
+    checkpoint: Annotated[str, pydantic.Field(pattern=r"^(best|final|step-\d+)?$")]
+
+
+ROWS, ADDED = pydantic.TypeAdapter(list[_Row]), pydantic.TypeAdapter(list[_Added])
 
 
 def check_share(metric: str, value: float) -> None:
@@ -119,13 +140,20 @@ def check_version(made: object) -> None:
         raise LeftOut(f"made by tenfold {short(made)}, newer than this {__version__}")
 
 
+def by_itself(row: Fields) -> bool:
+    """Whether a run measures this by itself; what an experiment adds is another metric, a checkpoint on the way, or of no run."""
+    usual = row["metric"] in (*SHARES, *LOWER) and row["checkpoint"] in CHECKPOINTS
+    return bool(row["fingerprint"]) and usual
+
+
 def check_run(run: Fields | None, rows: Sequence[Fields]) -> None:
     """The same checks for a run in a table, `run` as in `RUNS`, if it is told, `rows` as in `RESULTS`."""
     made = None if run is None else _loaded(run, "environment")
     if made is not None:
         check_version(made.get("tenfold"))
     try:
-        ROWS.validate_python(list(rows))
+        ROWS.validate_python([row for row in rows if by_itself(row)])
+        ADDED.validate_python([row for row in rows if not by_itself(row)])
         if run is not None:
             Ran.model_validate({key: run[key] for key in Ran.model_fields})
             Environment.model_validate(made)
@@ -159,13 +187,18 @@ def check_once(rows: Sequence[Fields]) -> list[Fields]:
     """The rows of a run, each once; two that differ are damage."""
     found: dict[tuple[Any, ...], Fields] = {}
     for row in rows:
-        place = (row["checkpoint"], row["length"], row["slice"], row["metric"])
-        if found.setdefault(place, row) != row:
-            raise LeftOut(f"damaged: {' '.join(map(str, place))} is there twice")
+        if found.setdefault(asked(row), row) != row:
+            raise LeftOut(f"damaged: {' '.join(map(str, asked(row)))} is there twice")
     return list(found.values())
 
 
-def short(text: str) -> str:
+def asked(row: Fields) -> tuple[Any, ...]:
+    """What tells a row from the others of its run; of a row of no run, nothing less than all of it."""
+    keys = ("checkpoint", "length", "slice", "metric") if row["fingerprint"] else tuple(row)
+    return tuple(row[key] for key in keys)
+
+
+def short(text: str, longest: int = 160) -> str:
     """Fit for a line on a terminal."""
     text = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
-    return text if len(text) <= 160 else f"{text[:157]}..."
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."

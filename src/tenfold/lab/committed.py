@@ -12,7 +12,9 @@ from typing import Any
 
 from tenfold.errors import TenfoldError
 from tenfold.lab.checked import check_share
-from tenfold.lab.tables import REAL, RESULTS, WHOLE
+from tenfold.lab.recipe import Recipe
+from tenfold.lab.tables import REAL, RESULTS, WHOLE, Collected, sound
+from tenfold.lab.tables import RUNS as RUN
 
 ROWS, RUNS = "rows.csv", "runs.json"
 COLUMNS = tuple(RESULTS)
@@ -32,6 +34,24 @@ def committed(paper: str, experiment: str, shelves: Sequence[Path] = ()) -> dict
             if scale not in found and path.is_file():
                 found[scale] = read_rows(path)
     return found
+
+
+def read_committed(folder: Path) -> Collected:
+    """Rows and runs of one folder. A damaged or newer run is named and left out; a damaged file, all of it."""
+    rows, runs = read_rows(folder / ROWS), read_runs(folder / RUNS)
+    for run in runs:
+        if lacking := [column for column in RUN if column not in run]:
+            raise TenfoldError(f"{folder / RUNS} is damaged: a run has no {lacking[0]}")
+    held = [{key: run[key] for key in RUN} | {"recipe": _as_now(run["recipe"])} for run in runs]
+    return sound(Collected(rows, held), folder / ROWS)
+
+
+def _as_now(text: str) -> str:
+    """A recipe with the settings that recipes have had since, at what they stood for then: their defaults."""
+    try:
+        return json.dumps(Recipe.of(json.loads(text)).as_json())
+    except (TenfoldError, ValueError):  # whoever checks the run tells of it
+        return text
 
 
 def as_csv(rows: Sequence[Row]) -> str:

@@ -25,6 +25,7 @@ def compare(
     """
     if not collected.runs:
         raise TenfoldError("the recipes are not at hand; name run folders, or a folder of results")
+    rows = [row for row in rows if row["fingerprint"]]  # what is of no run has no partner
     known = {row["encoding"] for row in rows}
     for name in (first, second):
         if name not in known:

@@ -1,4 +1,4 @@
-"""Every measurement of every run in one place: rows from run folders, checked; what is damaged is named.
+"""Every measurement of every run in one place: rows from run folders and committed results, checked; what is damaged is named.
 
 >>> from pathlib import Path
 >>> found = collect([Path("runs")])  # doctest: +SKIP
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ import pydantic
 import yaml
 
 from tenfold.errors import TenfoldError
-from tenfold.lab.checked import Fields, LeftOut, Result, check_once, check_version, short
+from tenfold.lab.checked import Fields, LeftOut, Result, asked, check_once, check_version, short
+from tenfold.lab.committed import ROWS, read_committed
 from tenfold.lab.reading import parsed
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.tables import (
@@ -34,7 +35,21 @@ from tenfold.lab.tables import (
 )
 from tenfold.registry import first_problem
 
-__all__ = ["RESULTS", "RUNS", "Collected", "collect", "find_runs", "query", "read", "write"]
+__all__ = [
+    "RESULTS",
+    "RUNS",
+    "Collected",
+    "collect",
+    "find_committed",
+    "find_runs",
+    "query",
+    "read",
+    "write",
+]
+
+
+RUN_FILES = {"recipe.yaml", "result.json"}  # either makes a folder a run's
+Held = dict[str, tuple[str, dict[tuple[Any, ...], tuple[float, int]]]]
 
 
 def find_runs(path: Path | str) -> list[Path]:
@@ -42,10 +57,19 @@ def find_runs(path: Path | str) -> list[Path]:
 
     A folder that cannot be listed is among them, so that whoever opens it tells why.
     """
-    return _below(Path(path), set())
+    return _below(Path(path), set(), RUN_FILES)
 
 
-def _below(path: Path, seen: set[str]) -> list[Path]:
+def find_committed(path: Path | str) -> list[Path]:
+    """The folder of committed results itself (or of its `rows.csv`), or every one below it, by name."""
+    path = Path(path)
+    if path.name == ROWS and path.is_file():
+        return [path.parent]
+    found = _below(path, set(), {*RUN_FILES, ROWS})  # within a run there are none
+    return [folder for folder in found if os.path.isfile(folder / ROWS)]
+
+
+def _below(path: Path, seen: set[str], marks: set[str]) -> list[Path]:
     if (real := os.path.realpath(path)) in seen:  # a link to a folder above it
         return []
     seen.add(real)
@@ -59,20 +83,22 @@ def _below(path: Path, seen: set[str]) -> list[Path]:
         ) from None
     except OSError:
         return [path]
-    if "recipe.yaml" in names or "result.json" in names:
+    if not marks.isdisjoint(names):
         return [path]
     folders = [path / name for name in names if not name.startswith(".")]
-    return [run for folder in folders if folder.is_dir() for run in _below(folder, seen)]
+    return [run for folder in folders if folder.is_dir() for run in _below(folder, seen, marks)]
 
 
 def collect(folders: Sequence[Path | str]) -> Collected:
-    """All measurements in run folders, folders of runs, and results that `write` left (a folder or a file).
+    """All measurements in run folders, folders of runs, committed results (one folder, or all below a folder), and
+    results that `write` left (a folder or a file).
 
     A run that is damaged, unfinished or of a newer version is named in `problems` and left out; one that is
-    there twice counts once.
+    there twice counts once, with what was measured of it in either place. Rows that an experiment computed without
+    a run have no fingerprint.
     """
     found = Collected()
-    held: dict[str, tuple[str, list[Fields]]] = {}  # fingerprint: where, rows
+    held: Held = {}  # by fingerprint: where the run was first, what it came to
     logs: dict[str, Path] = {}
     for place in map(Path, folders):
         paths = find_runs(place)  # before any table, which may be older than they are
@@ -85,46 +111,51 @@ def collect(folders: Sequence[Path | str]) -> Collected:
                 _add(found, held, str(path), run, rows)
                 if (path / SAMPLES_FILE).is_file():  # of a run that is there twice, the first log
                     logs.setdefault(run["fingerprint"], path / SAMPLES_FILE)
+        committed = find_committed(place)
+        for path in committed:
+            _add_table(found, held, path, read_committed)
         if place.suffix == ".parquet" or (place / ROWS_FILE).is_file():
-            try:
-                table = read(place)
-            except TenfoldError as error:
-                found.problems.append(str(error))
-                continue
-            found.problems += table.problems
-            for known, rows in rows_by_run(table):
-                _add(found, held, str(place), known, rows)
-        elif not paths:
+            _add_table(found, held, place, read)
+        elif not paths and not committed:
             found.problems.append(f"{place}: there are no runs in it")
     found.logs.extend(logs.values())
     return found
 
 
+def _add_table(
+    found: Collected, held: Held, place: Path, reads: Callable[[Path], Collected]
+) -> None:
+    """Add the runs of a table, and its rows of no run."""
+    try:
+        table = reads(place)
+    except TenfoldError as error:
+        found.problems.append(short(str(error)))
+        return
+    found.problems += table.problems
+    for run, rows in rows_by_run(table):
+        _add(found, held, str(place), run, rows, f"{place}: {rows[0]['run']}")
+
+
 def _add(
     found: Collected,
-    held: dict[str, tuple[str, list[Fields]]],
+    held: Held,
     where: str,
     run: Fields | None,
     rows: list[Fields],
+    named: str | None = None,
 ) -> None:
-    """Add a run, unless it is there already."""
-    fingerprint = rows[0]["fingerprint"]
-    if fingerprint in held:
-        first, known = held[fingerprint]
-        if _measurements(known) != _measurements(rows):
-            found.problems.append(
-                f"{where}: the same recipe as {first} with other results; the first counts"
-            )
+    """Add a run, or what was measured of it beyond what is there already; `named` is what a problem calls it."""
+    first, known = held.setdefault(rows[0]["fingerprint"], (where, {}))
+    came = {asked(row): (row["value"], row["n"]) for row in rows}
+    if any(known.get(key, value) != value for key, value in came.items()):
+        found.problems.append(
+            f"{named or where}: the same recipe as {first} with other results; the first counts"
+        )
         return
-    held[fingerprint] = where, rows
-    found.rows += rows
-    if run is not None:
+    if run is not None and not known:
         found.runs.append(run)
-
-
-def _measurements(rows: list[Fields]) -> set[tuple[Any, ...]]:
-    keys = ("checkpoint", "length", "slice", "metric", "value", "n")
-    return {tuple(row[key] for key in keys) for row in rows}
+    found.rows += [row for row in rows if asked(row) not in known]
+    known.update(came)
 
 
 def _read_run(folder: Path) -> tuple[Fields, list[Fields]]:

@@ -42,6 +42,7 @@ SAMPLES = {
 }  # fmt: skip
 ROWS_FILE, RUNS_FILE, SAMPLES_FILE = "rows.parquet", "runs.parquet", "samples.jsonl"
 NULLABLE = {"low", "high", "commit", "reason", "best_step", "cascade"}
+ADDED = {"length", "trained", "steps"}  # which a row that an experiment adds need not have
 QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloaded
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -98,12 +99,17 @@ def read(place: Path | str) -> Collected:
     path = path / ROWS_FILE if path.is_dir() else path
     beside = path.with_name(RUNS_FILE)
     runs = _from_parquet(beside, RUNS) if path.name == ROWS_FILE and beside.exists() else []
+    return sound(Collected(_from_parquet(path, RESULTS), runs), path)
+
+
+def sound(held: Collected, path: Path) -> Collected:
+    """The runs of a file that are whole, with their rows; the others are named."""
     found = Collected()
-    for run, rows in rows_by_run(Collected(_from_parquet(path, RESULTS), runs)):
+    for run, rows in rows_by_run(held):
         try:
             check_run(run, rows)
         except LeftOut as reason:
-            found.problems.append(f"{path}: {rows[0]['run']}: {reason}")
+            found.problems.append(f"{path}: {rows[0]['run'] or 'rows of no run'}: {reason}")
         else:
             found.rows += rows
             found.runs += [run] if run else []
@@ -226,7 +232,7 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Fields]:
             told = _reason(error).replace(str(named), str(path))[:160]
             raise TenfoldError(f"{path} holds no results: {told}") from None
     rows = [dict(zip(columns, row, strict=True)) for row in found]
-    for column in columns.keys() - NULLABLE:
+    for column in columns.keys() - NULLABLE - ADDED:
         if not all(_is_there(row[column]) for row in rows):
             raise TenfoldError(f"{path} is damaged: a row has no {column}")
     return rows

@@ -77,7 +77,8 @@ def curves(
 
 
 def _is(row: Fields, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
-    return (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
+    told = (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
+    return told and row["length"] is not None
 
 
 def _point(length: int, rows: list[Fields]) -> Point:

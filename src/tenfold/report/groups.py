@@ -43,7 +43,7 @@ class Story:
 
 
 def gather(places: Sequence[Path | str]) -> Story:
-    """From run folders, folders of runs, and folders of results, where there are no weights."""
+    """From run folders, folders of runs, and folders of results (collected or committed), where there are no weights."""
     collected = collect(places)
     groups, problems = grouped(collected)
     runs: dict[str, Run] = {}
@@ -60,7 +60,10 @@ def _folders(place: Path) -> list[Path]:
 
 
 def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
-    """The groups, those of one label beside each other, and a line about each run that is left out."""
+    """The groups, those of one label beside each other, and a line about each run that is left out.
+
+    Rows of no run, which an experiment computed, are about no run and need no line.
+    """
     rows: dict[str, list[Fields]] = {}
     for row in collected.rows:
         rows.setdefault(row["fingerprint"], []).append(row)
@@ -77,7 +80,7 @@ def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
     problems += [
         f"{rows[fingerprint][0]['run']}: its recipe and environment are not told"
         for fingerprint in rows
-        if fingerprint not in known
+        if fingerprint and fingerprint not in known
     ]
     groups = []
     for name, group in zip(names([g[0][0] for g in found.values()]), found.values(), strict=True):

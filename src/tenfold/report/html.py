@@ -58,12 +58,12 @@ MARKS = {  # the markers of figures, around the middle of a swatch of 38 x 12
 }
 
 
-def document(title: str, body: str) -> str:
-    """A page in our style."""
+def document(title: str, body: str, style: str = "") -> str:
+    """A page in our style, with more of its own."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n{body}\n</body></html>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head><body>\n{body}\n</body></html>\n"
     )
 
 

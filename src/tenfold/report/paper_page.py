@@ -47,7 +47,7 @@ def fill(page: Path, entries: Sequence[Entry], results: Path) -> str:
         ]
         told.update(entry.id for entry in chosen)
         shown = [_figure(name, entries, page, results) for name in figures.split()]
-        return "\n".join([opening.rstrip("\n"), *shown, "", _table(chosen), closing])
+        return "\n".join([opening.rstrip("\n"), *shown, "", table(chosen), closing])
 
     filled = MARK.sub(part, text)
     if told and (left := [entry.claim.id for entry in entries if entry.id not in told]):
@@ -76,7 +76,8 @@ def _figure(name: str, entries: Sequence[Entry], page: Path, results: Path) -> s
     return f"\n*{name}: not run yet (`tenfold reproduce {paper}/{experiment}`).*"
 
 
-def _table(entries: Sequence[Entry]) -> str:
+def table(entries: Sequence[Entry]) -> str:
+    """Claims in Markdown: what the paper says and published, ours, and the status."""
     lines = ["| the paper says | theirs | ours | status |", "|---|---|---|---|"]
     for entry in {each.id: each for each in entries}.values():
         claim = entry.claim
