@@ -111,6 +111,11 @@ def beside_published(
     return _saved(figure, axes, path, title)
 
 
+def measured_as(rows: Sequence[Row], metric: str) -> list[Row]:
+    """Rows of another share, in the place of exact match: of `exact-truncated` the same figures can be drawn."""
+    return [{**row, "metric": "exact"} for row in rows if row["metric"] == metric]
+
+
 def _is(row: Row, slice: str) -> bool:
     return (row["slice"], row["metric"], row["checkpoint"]) == (slice, "exact", "best")
 
