@@ -55,6 +55,26 @@ def test_by_run_reads_the_slice(shown, tmp_path):
     assert [p.length for p in shown[1].points] == [3]
 
 
+def test_by_count_reads_the_recipe_name(monkeypatch, tmp_path):
+    held, real = [], matplotlib.axes.Axes.plot
+
+    def keep(self, x, y, **more):
+        held.append((list(x), list(y)))
+        return real(self, x, y, **more)
+
+    monkeypatch.setattr(matplotlib.axes.Axes, "plot", keep)
+    values = {300: (0.1, 0.4, 0.2), 1000: (0.9,)}
+    rows = [
+        row(recipe=f"{NAME}-from-{count}", length=5, seed=seed, value=value)
+        for count, own in values.items()
+        for seed, value in enumerate(own)
+    ]
+    rows += [row(recipe=f"{NAME}-from-300", length=6), row(length=5)]
+    asked = {"length": 5, "counts": (300, 1000, 3000)}
+    from_rows.by_count(rows, {NAME: "ours", "p/none": "none"}, tmp_path / "a", "t", **asked)
+    assert held == [([300, 1000], [20.0, 90.0])]
+
+
 def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):
     held = []
     monkeypatch.setattr(

@@ -17,6 +17,7 @@ CASES = [  # task, format, problem, question, answer as written
     (Addition(), Reversed(4, spare=0), "1234+8", "1234+0008", "24210;"),
     (Addition(), Reversed(2, spare=3), "12+8", "00012+00008", "02000;"),
     (Addition(), Reversed(4, "reversed", spare=1), "123+748", "3210+8470", "1780;"),
+    (Addition(), Reversed(4, start=True), "123+748", "^0123+0748", "17800;"),
     (Addition(3), Reversed(3, spare=1), "99+99+99", "099+099+099", "792;"),
     (Addition(), Interleaved(4, spare=1), "123+748", "+00172438", "1780;"),
     (Addition(), Interleaved(2, spare=1, mark=True), "123+8", "+00102038", "1310;"),

@@ -63,6 +63,35 @@ def by_run(
     return _drawn(_curves(rows, series, run, words[kind]), path, title)
 
 
+def by_count(
+    rows: Sequence[Row],
+    series: Series,
+    path: Path,
+    title: str,
+    *,
+    length: int,
+    counts: Sequence[int],
+) -> list[Path]:
+    """Exact match at one length against the size of the training set: rows of recipes such as `tiny/adder-from-300`."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, (name, words) in enumerate(series.items()):
+        found = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
+        at = [count for count in counts if found[count]]
+        if at:
+            middle = [statistics.median(found[count]) for count in at]
+            low, high = ([pick(found[count]) for count in at] for pick in (min, max))
+            axes.fill_between(at, low, high, color=PALETTE[number], alpha=0.15, lw=0)
+            axes.plot(at, middle, color=PALETTE[number], marker="o", ms=4, lw=1.4, label=words)
+    axes.set(xscale="log", xlabel="problems in the training set", ylabel="exactly right, %", ylim=(-3, 103))  # fmt: skip
+    return _saved(figure, axes, path, title)
+
+
+def _values(rows: Sequence[Row], recipe: str, length: int) -> list[float]:
+    """In percent, a number a seed."""
+    own = (row for row in rows if (row["recipe"], row["length"]) == (recipe, length))
+    return [100 * row["value"] for row in own if _is(row, "uniform")]
+
+
 def over_training(
     rows: Sequence[Row], recipe: str, path: Path, title: str, lengths: Sequence[int]
 ) -> list[Path]:
@@ -109,6 +138,11 @@ def beside_published(
     axes.set_xticks(x, names, rotation=35, ha="right", fontsize=8)
     axes.set(ylabel="right, %", ylim=(0, 103))
     return _saved(figure, axes, path, title)
+
+
+def measured_as(rows: Sequence[Row], metric: str) -> list[Row]:
+    """Rows of another share, in the place of exact match: of `exact-truncated` the same figures can be drawn."""
+    return [{**row, "metric": "exact"} for row in rows if row["metric"] == metric]
 
 
 def _is(row: Row, slice: str) -> bool:

@@ -70,10 +70,14 @@ def cell(ours: float, theirs: float | None) -> str:
     >>> cell(0.998, 1.0), cell(0.0, None), cell(float("nan"), 0.2923)
     ('99.8 / 100', '0 / -', '- / 29.2')
     """
-    return f"{_percent(ours)} / {_percent(theirs)}"
+    return f"{percent(ours)} / {percent(theirs)}"
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """
+    >>> percent(1.0), percent(0.0243), percent(None)
+    ('100', '2.4', '-')
+    """
     if share is None or np.isnan(share):
         return "-"
     return f"{100 * share:.1f}".removesuffix(".0")

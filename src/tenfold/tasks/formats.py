@@ -249,7 +249,8 @@ class Reversed(Padded):
     """`12+345` is answered `753;`, least significant digit first (`principled`, `bias`).
 
     `width: 4` writes `0012+0345`, answered `75300;`; with `spare: 1`, `7530;`. `operands: reversed` writes `21+543`.
-    A multiplier is not widened so far, but to as many digits as it may have.
+    A multiplier is not widened so far, but to as many digits as it may have. With `start` a token stands in front that is
+    always the same, `^12+345`: somewhere to attend to for what has nothing to look for.
     """
 
     name = "reversed"
@@ -260,12 +261,13 @@ class Reversed(Padded):
         width: int | None = None,
         operands: Literal["forward", "reversed"] = "forward",
         spare: int | None = None,
+        start: bool = False,
     ) -> None:
         super().__init__(width, spare)
-        self.operands = operands
+        self.operands, self.start = operands, start
 
     def ends(self) -> Ends | None:
-        return "each" if self.width is None else None
+        return "each" if self.width is None and not self.start else None
 
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
@@ -275,9 +277,12 @@ class Reversed(Padded):
             short = np.arange(terms) == (-1 if examples.short is None else examples.short)
             places = np.where(short, examples.room, widths[:, None])
             lengths = np.where(lengths > 0, places, 0)
-        asked = lengths.sum(1) + (lengths > 0).sum(1) - 1
+        asked = lengths.sum(1) + (lengths > 0).sum(1) - 1 + self.start
         question = _blank(len(examples), int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
+        if self.start:
+            first = from_right == asked[:, None] - 1
+            _fill(question, first, vocabulary.start, Role.OPERATOR, -1, -1)
         for m in reversed(range(terms)):
             length = lengths[:, m, None]
             inside = (from_right >= 0) & (from_right < length)

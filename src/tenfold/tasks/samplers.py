@@ -19,6 +19,7 @@ from tenfold.registry import Registry, Spec
 from tenfold.tasks.base import Digits, Ints, Sampler, significant
 from tenfold.tasks.cascades import draw_carries, draw_cascade
 from tenfold.tasks.domains import domain
+from tenfold.tasks.finite import finite
 from tenfold.tasks.levels import Draw, Measure, common, counted, of_levels
 
 Drawn = tuple[Digits, Ints]
@@ -384,6 +385,7 @@ SAMPLERS: Registry[Drawn] = Registry(
         exact,
         longest,
         domain,
+        finite,
         unequal,
         no_carry,
         cascade,

@@ -1,0 +1,43 @@
+"""Sums, and products, from n digits with other positions than absolute ones: which carry upward? Three seeds.
+
+    tenfold reproduce principled/encodings
+
+Sums by relative keys and RoPE, numbers written from their units on; by relative keys in the paper's own order; and, given the
+power of ten of each digit, by Abacus and coupled places from a random start and by relative keys on columns. Absolute
+positions beside them. Products by relative keys. Curves are compared within what a method was given.
+Seven runs of up to 15 minutes a seed on one idle core at laptop scale, besides those of `principled/addition`; finished runs are
+not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.lab.truncation import truncated
+from tenfold.report import from_rows
+
+GENERIC = {
+    "principled/addition-relative": "relative",
+    "principled/addition-relative-forward": "relative, the paper's order",
+    "principled/addition-rope": "RoPE",
+    "principled/addition-absolute": "absolute",
+}
+ALIGNED = {
+    "principled/addition-aligned": "relative, by column",
+    "principled/addition-abacus": "Abacus, RoPE",
+    "principled/addition-coupled": "coupled, RoPE",
+}
+PRODUCTS = {"principled/multiplication-relative": "relative"}
+
+
+def grid(scale):
+    names = GENERIC | ALIGNED | PRODUCTS
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in names]
+
+
+def measure(lab):
+    for run in lab.runs:
+        yield from truncated(lab, run)
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(rows, GENERIC, folder / "generic", "Sums, positions by index alone")
+    from_rows.by_length(rows, ALIGNED, folder / "aligned", "Sums, powers of ten given")
+    from_rows.by_length(rows, PRODUCTS, folder / "products", "Products, relative keys")

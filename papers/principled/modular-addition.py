@@ -1,0 +1,34 @@
+"""Sums modulo a number, from n digits: where the modulus divides 10^n longer ones are right, elsewhere by luck; three seeds.
+
+    tenfold reproduce principled/modular-addition
+
+Modulo 30, 50, 70, 100 and 101 with a learned vector per position, modulo 50 and 100 also with relative keys. Beside every
+accuracy stands what the sum of the last n digits would have (`exact-predicted`, counted exactly), and accuracy against it.
+Seven runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.lab.truncation import predicted, truncated
+from tenfold.report import beside, from_rows
+
+SERIES = {
+    **{f"principled/modular-{p}-absolute": f"modulo {p}" for p in (30, 50, 70, 100, 101)},
+    **{f"principled/modular-{p}-relative": f"modulo {p}, relative" for p in (50, 100)},
+}
+
+
+def grid(scale):
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+
+
+def measure(lab):
+    for run in lab.runs:
+        yield from truncated(lab, run)
+        yield from predicted(lab, run)
+
+
+def draw(_scale, rows, folder):
+    from_rows.by_length(rows, SERIES, folder / "truth", "Sums modulo a number, against the truth")
+    last = from_rows.measured_as(rows, "exact-truncated")
+    from_rows.by_length(last, SERIES, folder / "last-digits", "The same, against their last n digits")  # fmt: skip
+    beside.table(rows, SERIES, {}, folder / "table", "Sums modulo a number")

@@ -1,0 +1,23 @@
+"""Two operations in one model: do sums and products beside each other end where each alone does? Three seeds (beyond the paper).
+
+    tenfold reproduce principled/two-operations
+
+Sums and products of 1 and 2 digits, half and half, GPT micro with a learned vector per position; the slices `sum` and `product`.
+One run of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
+"""
+
+from tenfold.lab.recipes import recipe
+from tenfold.report import from_rows
+
+NAME = "principled/two-operations"
+SERIES = {f"{NAME} sum": "sums, beside products", f"{NAME} product": "products, beside sums"}
+
+
+def grid(scale):
+    return [recipe(NAME, scale, seed=seed) for seed in range(3)]
+
+
+def draw(_scale, rows, folder):
+    """A curve for each part: its slice is part of its name."""
+    asked = [{**row, "recipe": f"{row['recipe']} {row['slice']}", "slice": "uniform"} for row in rows]  # fmt: skip
+    from_rows.by_length(asked, SERIES, folder / "by-length", "Sums and products in one model")

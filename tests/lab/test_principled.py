@@ -1,0 +1,123 @@
+"""Every experiment of the `principled` paper that trains, at smoke scale, one seed: rows, figures, and what its claims ask for."""
+
+import pytest
+
+from tenfold.lab import experiments
+from tenfold.lab.build import build
+from tenfold.lab.claims import read_claims
+from tenfold.lab.recipes import recipe
+from tenfold.lab.train import train
+
+TABLE = {"truth", "last-digits", "table"}
+FIGURES = {
+    "addition": {"truth", "last-digits", "table-truth", "table-last-digits"},
+    "digits": {"intervention"},
+    "modular-addition": TABLE,
+    "moduli": {"table"},
+    "encodings": {"generic", "aligned", "products"},
+    "multiplication": {"truth", "last-digits", "table-truth", "table-last-digits"},
+    "modular-multiplication": {"truth", "last-digits"},
+    "coverage": {"truth", "covered"},
+    "convergence": {"over-training"},
+    "least-data": {"in-domain", "upward"},
+    "two-operations": {"by-length"},
+}
+TWICE = {"exact", "exact-truncated", "exact-predicted", "no-end"}
+METRICS = {
+    "addition": TWICE,
+    "digits": {"moved-by-dropped", "moved-by-kept"},
+    "modular-addition": TWICE,
+    "moduli": {"exact", "exact-predicted"},
+    "encodings": {"exact", "exact-truncated", "no-end"},
+    "multiplication": TWICE,
+    "modular-multiplication": TWICE,
+    "coverage": {"exact", "exact-covered"},
+}
+LONG = {"moduli", "modular-multiplication", "encodings", "coverage", "least-data"}
+UNTRAINED = {  # at smoke scale: 2 digits less 2, answers that are all alike, nothing fitted, other counts
+    "addition-union, -2 digits: no rows",
+    "addition-absolute, explained: no rows",
+    "addition-followed, exact-at-fit, +2 digits: no rows",
+    "addition-followed, exact-at-fit, best, +2 digits: no rows",
+}
+OTHER_COUNTS = tuple(f"addition-{which}-from-" for which in ("absolute", "relative", "aligned"))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Experiments share runs, as in use."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in FIGURES]
+)
+def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
+    (found,) = experiments.find(f"principled/{name}")
+
+    def sweep(recipes):
+        return [train(each, runs / each.run_name) for each in recipes]
+
+    collected, _ = experiments.run(found, "smoke", [0], sweep)
+    rows = collected.rows
+    assert {r["metric"] for r in rows} >= METRICS.get(name, {"exact"})
+    experiments.draw(found, "smoke", rows, tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.png")} == FIGURES[name]
+    keys = [(r["run"], r["recipe"], r["length"], r["slice"], r["metric"], r["checkpoint"]) for r in rows]  # fmt: skip
+    assert len(keys) == len(set(keys)), "a row is there twice"
+    for claim in read_claims("principled").claims:
+        if claim.experiment == name and not claim.also:
+            told = {each for each in missing(claim, rows) if not each.startswith(OTHER_COUNTS)}
+            assert told <= UNTRAINED, claim.id
+
+
+def missing(claim, rows):
+    """The cells of its rule that have no rows."""
+    judged = [each.judged(rows, 1) for part in claim.rule() for each in part]
+    return {told for verdicts in judged for each in verdicts for told in each.missing}
+
+
+def test_relative_keys_see_every_column_alike():
+    """Numbers are written from their units on: a digit of the answer is as far from its own digits in every column."""
+    built = build(recipe("principled/modular-50-relative"))
+    batch = built.batcher(built.batcher.parse("123456+7"))
+    assert built.batcher.vocabulary.text(batch.sequence.tokens[0, :14]) == "^654321+700000"
+    at = batch.sequence.places
+    column, role, index = (at[axis][0] for axis in ("column", "role", "index"))
+    answer = [i for i in range(14, len(index)) if column[i] in (0, 1, 2, 3, 4, 5)]
+    back = {int(index[i] - index[j]) for i in answer for j in range(14) if column[j] == column[i] and role[j] >= 0}  # fmt: skip
+    assert len(back) == 2  # one for each number
+
+
+@pytest.mark.parametrize(
+    ("name", "digits", "shares"),
+    [
+        ("addition-absolute", "0123456789", (1, 1)),
+        ("addition-no-nine", "012345678", (0.81, 0.5302)),
+        ("addition-holes", "6789", (0.16, 0.0067)),
+    ],
+)
+def test_what_training_covers_is_counted(name, digits, shares):
+    (found,) = experiments.find("principled/coverage")
+    covered = found.holds["covered"]
+    for length, share in zip((1, 3), shares, strict=True):
+        assert covered(f"principled/{name}", length) == pytest.approx(share, abs=5e-4)
+    pairs = [(a, b) for a in range(100) for b in range(100) if max(a, b) > 9]
+    kept = [pair for pair in pairs if {*f"{pair[0]}{pair[1]}"} <= {*digits}]
+    assert covered(f"principled/{name}", 2) == pytest.approx(len(kept) / len(pairs))
+
+
+def test_sums_without_carries_are_counted():
+    (found,) = experiments.find("principled/coverage")
+    pairs = [(a, b) for a in range(100) for b in range(100) if max(a, b) > 9]
+    kept = [(a, b) for a, b in pairs if a % 10 + b % 10 < 10 and a // 10 + b // 10 < 10]
+    share = found.holds["covered"]("principled/addition-no-carry", 2)
+    assert share == pytest.approx(len(kept) / len(pairs))
+
+
+@pytest.mark.parametrize(("name", "least"), [("gpt2", 80e6), ("gpt2-medium", 300e6)])
+def test_large_models_start_at_the_paper_scale(tenfold, name, least):
+    code, out, _ = tenfold("train", f"principled/addition-{name}", "--scale", "paper", "--dry-run")
+    assert code == 0
+    (told,) = (line for line in out.splitlines() if line.startswith("parameters"))
+    assert int(told.split()[1].replace(",", "")) > least
