@@ -35,6 +35,8 @@ def told(name, problem, **changes):
         ("times-vanilla", "6*47", "6*00047", "28200;"),
         ("times-window", "6*47", "*606467", "282;"),
         ("parity-vanilla", "1101", "0" * 14 + "1101", "110" + "1" * 15 + ";"),
+        ("parity-final-vanilla", "1101", "0" * 14 + "1101", "1;"),
+        ("parity-final-vanilla", "1" * 20, "1" * 20, "0;"),
         ("parity-window", "1" * 20, "P" + "1" * 20, "10" * 10 + ";"),
     ],
 )
@@ -145,6 +147,17 @@ def test_what_can_be_proved_says_nothing():
     built = build(recipe("bias/certified-parity-none"))
     assert unprovable(built.model(), built.batcher) is None
     assert "contexts" in unprovable(built.model(), built.batcher, limit=3)
+
+
+def test_the_final_bit_alone_cannot_be_proved():
+    built = build(recipe("bias/certified-parity-none", task={"name": "parity", "final": True}))
+    assert "a proof takes the running output" in unprovable(built.model(), built.batcher)
+
+
+def test_the_final_bit_is_trained_as_the_running_output_is():
+    final, running = recipe("bias/parity-final-vanilla"), recipe("bias/parity-vanilla")
+    told = {"name": running.name, "about": running.about, "claim": running.claim}
+    assert final.replace(task="parity", **told) == running
 
 
 def test_a_window_that_is_open_ahead_cannot_be_proved():
