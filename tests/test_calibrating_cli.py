@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tenfold.calibration import Calibration
+
 RECIPE = """
 name: small
 format: reversed
@@ -54,6 +56,18 @@ def test_what_was_found_as_json(tenfold, tmp_path):
     assert told["rules"]["scores"] == "weights"
     assert any("a kappa of 9 keeps none" in note for note in told["notes"])
     assert [head["kept"] for head in told["heads"] if head["attention"] == "causal"] == [[], []]
+
+
+def test_the_floors_of_a_soft_bias_are_no_lines(tenfold, tmp_path):
+    (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
+    tenfold("train", "small.yaml", "--out", "first")
+    words = ("calibrate", "first", "--allow-imperfect", "--samples", 20, "--kappa-self", 0, "--soft")
+    told = json.loads(tenfold(*words, "--json")[1])
+    kept = sum(len(head["kept"]) for head in told["heads"])
+    floors = [line for line in Calibration.read(tmp_path / "first/calibration.json").lines if line.keys == "all"]  # fmt: skip
+    assert floors
+    assert told["lines"] == kept
+    assert f"\n{kept} lines; " in tenfold(*words)[1]
 
 
 def test_a_wrong_direction_or_file_is_one_line(tenfold, tmp_path):
