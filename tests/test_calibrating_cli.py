@@ -1,6 +1,7 @@
 """Calibration from the command line: train, refuse, calibrate all the same, train again, ask."""
 
 import json
+import shlex
 
 import pytest
 
@@ -42,6 +43,20 @@ def test_from_a_model_to_a_calibrated_one(tenfold, tmp_path, kind):
     assert json.loads(out)["truth"] == "46"
     assert "name: calibrated" in (tmp_path / "second" / "recipe.yaml").read_text()
     assert tenfold(*words, "--positions", "keep")[0] == 2  # another recipe than the folder's
+
+
+def test_the_command_that_it_prints_works(tenfold, tmp_path):
+    """Of a run that is not as its recipe's name says: a smaller scale, other heads."""
+    changes = ("--scale", "smoke", "--model.heads", 1, "--train.steps", 2, "--eval.n", 5)
+    assert tenfold("train", "bias/addition-vanilla", *changes, "--out", "my first")[0] == 0
+    words = ("--allow-imperfect", "--samples", 8, "--out", "my lines.json")
+    code, out, _ = tenfold("calibrate", "my first", *words)
+    assert code == 0
+    (then,) = [line for line in out.splitlines() if line.startswith("then: tenfold ")]
+    _, _, *command = shlex.split(then)
+    code, out, err = tenfold(*command, "--dry-run", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["recipe"]["name"] == "bias/addition-vanilla-calibrated"
 
 
 def test_what_was_found_as_json(tenfold, tmp_path):
