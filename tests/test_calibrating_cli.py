@@ -85,6 +85,14 @@ def test_the_floors_of_a_soft_bias_are_no_lines(tenfold, tmp_path):
     assert f"\n{kept} lines; " in tenfold(*words)[1]
 
 
+def test_positions_without_lines_are_refused(tenfold, tmp_path):
+    (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
+    code, out, err = tenfold("train", "small.yaml", "--positions", "keep", "--dry-run")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--positions keep is for lines" in err
+    assert "name these with --calibrated FILE" in err
+
+
 def test_a_wrong_direction_or_file_is_one_line(tenfold, tmp_path):
     (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
     tenfold("train", "small.yaml", "--out", "first")
