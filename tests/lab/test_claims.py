@@ -138,6 +138,18 @@ def test_an_encoding_whose_perplexity_is_asked_for_has_its_series_decided():
     assert encodings <= asked["series"]
 
 
+def test_cyclic_windows_are_asked_for_all_at_ten_times_the_length():
+    """The paper has 100% there, of thousands of problems; 60 bits are the published length of parity."""
+    asked = {}
+    for claim in read_claims("bias").claims:
+        if claim.id.startswith(("abs-cyclic-", "abs-window-")):
+            cells = [(c.at_least, cell) for c in claim.rule()[1] for cell in c.where.each()]
+            asked |= {cell.recipe: bound for bound, cell in cells if cell.times == 10 or cell.length}
+    cyclic = {name: bound for name, bound in asked.items() if "cyclic" in name}
+    tasks = ("successor", "parity", "addition", "times")
+    assert cyclic == {f"bias/{task}-window-cyclic": 1.0 for task in tasks}
+
+
 @pytest.mark.parametrize(
     ("key", "ids"),
     [
