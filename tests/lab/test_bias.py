@@ -1,5 +1,7 @@
 """The recipes of the `bias` paper: what they write, what their windows see, and what can be proved of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -8,10 +10,12 @@ from tenfold.certify.certificate import Prover, unprovable
 from tenfold.certify.locality import NotCertifiable
 from tenfold.lab import experiments
 from tenfold.lab.build import build
+from tenfold.lab.committed import read_rows
 from tenfold.lab.recipes import recipe
 from tenfold.lab.train import train
 from tenfold.tasks import samplers
 
+ROOT = Path(__file__).parents[2]
 TASKS = ("successor", "addition", "times", "parity")
 KINDS = ("vanilla", "rope", "alibi", "relative", "randomized", "interpolated")
 WINDOWS = ("window", "window-cyclic", "window-none")
@@ -181,6 +185,19 @@ def test_parity_is_proved_without_positions(tmp_path):
     run = train(recipe("bias/certified-parity-none"), tmp_path / "run")
     assert run.certify(which="final").proved
     assert run.ask("1" * 500).right
+
+
+@pytest.mark.parametrize("name", ["certificates", "calibrated-proofs"])
+def test_the_page_says_in_which_arithmetic_models_are_proved(name):
+    """What is committed is proved in exact arithmetic alone; a proof in float32 would have to be told."""
+    rows = read_rows(ROOT / "results/bias" / name / "laptop/rows.csv")
+    values = {key: [r["value"] for r in rows if r["metric"] == key] for key in ("proved", "in-float32")}
+    assert max(values["proved"]) == 1
+    assert max(values["in-float32"]) == 0
+    text = (ROOT / "papers/bias/README.md").read_text()
+    section = text.split("Beyond the paper: proofs" if name == "certificates" else "Proofs of calibrated models")[1]
+    assert "in exact arithmetic" in section.split("<!-- ours")[0]
+    assert "proved right at every length, in exact arithmetic" in (ROOT / "README.md").read_text()
 
 
 FIGURES = {
