@@ -76,7 +76,16 @@ def test_what_was_found_as_json(tenfold, tmp_path):
 def test_the_floors_of_a_soft_bias_are_no_lines(tenfold, tmp_path):
     (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
     tenfold("train", "small.yaml", "--out", "first")
-    words = ("calibrate", "first", "--allow-imperfect", "--samples", 20, "--kappa-self", 0, "--soft")
+    words = (
+        "calibrate",
+        "first",
+        "--allow-imperfect",
+        "--samples",
+        20,
+        "--kappa-self",
+        0,
+        "--soft",
+    )
     told = json.loads(tenfold(*words, "--json")[1])
     kept = sum(len(head["kept"]) for head in told["heads"])
     floors = [line for line in Calibration.read(tmp_path / "first/calibration.json").lines if line.keys == "all"]  # fmt: skip

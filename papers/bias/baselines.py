@@ -3,8 +3,8 @@
     tenfold reproduce bias/baselines
 
 Sinusoids, RoPE, ALiBi, relative keys, randomized and interpolated positions on successor, addition and N x 1; of parity, the
-plain model and relative keys, and the plain model on the final bit alone. 63 runs of 2 to 6 minutes each on an idle core at
-laptop scale; finished runs are not done again.
+plain model (in Table 2) and relative keys, and the plain model on the final bit alone. 63 runs of 2 to 6 minutes each on an
+idle core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.lab.recipes import recipe

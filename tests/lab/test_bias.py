@@ -191,11 +191,15 @@ def test_parity_is_proved_without_positions(tmp_path):
 def test_the_page_says_in_which_arithmetic_models_are_proved(name):
     """What is committed is proved in exact arithmetic alone; a proof in float32 would have to be told."""
     rows = read_rows(ROOT / "results/bias" / name / "laptop/rows.csv")
-    values = {key: [r["value"] for r in rows if r["metric"] == key] for key in ("proved", "in-float32")}
+    values = {
+        key: [r["value"] for r in rows if r["metric"] == key] for key in ("proved", "in-float32")
+    }
     assert max(values["proved"]) == 1
     assert max(values["in-float32"]) == 0
     text = (ROOT / "papers/bias/README.md").read_text()
-    section = text.split("Beyond the paper: proofs" if name == "certificates" else "Proofs of calibrated models")[1]
+    section = text.split(
+        "Beyond the paper: proofs" if name == "certificates" else "Proofs of calibrated models"
+    )[1]
     assert "in exact arithmetic" in section.split("<!-- ours")[0]
     assert "proved right at every length, in exact arithmetic" in (ROOT / "README.md").read_text()
 

@@ -247,7 +247,10 @@ def test_the_runs_and_numbers_behind_a_claim():
     assert one.held == 1
     assert ours(one) == "10 digits 95.0%, 20 digits 60.0%; median of 2 seeds"
     against = [{"where": {"length": 10}, "above": {"length": 20}}]
-    assert ours(make({"laptop": rows}, shown=against)) == "exact 95.0% against 60.0%; median of 2 seeds"
+    assert (
+        ours(make({"laptop": rows}, shown=against))
+        == "exact 95.0% against 60.0%; median of 2 seeds"
+    )
 
 
 def test_a_number_that_is_no_share_says_what_it_counts():
@@ -268,7 +271,9 @@ def test_an_empty_column_is_not_told():
     cell = Cell(metric="spread", checkpoint="", length=5)
     assert cell.told() == "spread, 5 digits"
     rows = rows_of(0.5, metric="spread", checkpoint="", length=5)
-    shown = [{"where": {"metric": ["spread", "other"], "checkpoint": "", "length": 5}, "at_most": 1}]
+    shown = [
+        {"where": {"metric": ["spread", "other"], "checkpoint": "", "length": 5}, "at_most": 1}
+    ]
     missing = make({"laptop": rows}, shown=shown).missing
     assert missing == ["other, 5 digits: no rows"]
 

@@ -56,9 +56,13 @@ def test_by_run_reads_the_slice(shown, tmp_path):
 
 
 @pytest.mark.parametrize(("long", "kind"), [(10, "cascade"), (200, "cascade"), (10, "carries")])
-def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(monkeypatch, tmp_path, long, kind):
+def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(
+    monkeypatch, tmp_path, long, kind
+):
     shaded = []
-    monkeypatch.setattr(matplotlib.axes.Axes, "axvspan", lambda self, *span, **_: shaded.append(span))
+    monkeypatch.setattr(
+        matplotlib.axes.Axes, "axvspan", lambda self, *span, **_: shaded.append(span)
+    )
     rows = [row(length=long, slice=f"{kind}-{k}") for k in (1, 4, long)]
     asked = {"length": long, "kind": kind}
     _, svg = from_rows.by_run(rows, {NAME: "ours"}, tmp_path / "a", "t", **asked)

@@ -215,9 +215,7 @@ def _not_given(entry: Entry) -> list[str]:
     ]
 
 
-def _labelled(
-    number: Number, keys: Sequence[str] | None, unit: str, known: bool = False
-) -> str:
+def _labelled(number: Number, keys: Sequence[str] | None, unit: str, known: bool = False) -> str:
     """`10 digits 95.0%`; where the value stands alone or is no share, with its metric, unless that is known: `wrong 3`."""
     cell = number.cell
     value = "" if number.value is None else cell.number(number.value)
