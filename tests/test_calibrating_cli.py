@@ -1,8 +1,11 @@
 """Calibration from the command line: train, refuse, calibrate all the same, train again, ask."""
 
 import json
+import shlex
 
 import pytest
+
+from tenfold.calibration import Calibration
 
 RECIPE = """
 name: small
@@ -42,6 +45,20 @@ def test_from_a_model_to_a_calibrated_one(tenfold, tmp_path, kind):
     assert tenfold(*words, "--positions", "keep")[0] == 2  # another recipe than the folder's
 
 
+def test_the_command_that_it_prints_works(tenfold, tmp_path):
+    """Of a run that is not as its recipe's name says: a smaller scale, other heads."""
+    changes = ("--scale", "smoke", "--model.heads", 1, "--train.steps", 2, "--eval.n", 5)
+    assert tenfold("train", "bias/addition-vanilla", *changes, "--out", "my first")[0] == 0
+    words = ("--allow-imperfect", "--samples", 8, "--out", "my lines.json")
+    code, out, _ = tenfold("calibrate", "my first", *words)
+    assert code == 0
+    (then,) = [line for line in out.splitlines() if line.startswith("then: tenfold ")]
+    _, _, *command = shlex.split(then)
+    code, out, err = tenfold(*command, "--dry-run", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["recipe"]["name"] == "bias/addition-vanilla-calibrated"
+
+
 def test_what_was_found_as_json(tenfold, tmp_path):
     (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
     tenfold("train", "small.yaml", "--out", "first")
@@ -54,6 +71,35 @@ def test_what_was_found_as_json(tenfold, tmp_path):
     assert told["rules"]["scores"] == "weights"
     assert any("a kappa of 9 keeps none" in note for note in told["notes"])
     assert [head["kept"] for head in told["heads"] if head["attention"] == "causal"] == [[], []]
+
+
+def test_the_floors_of_a_soft_bias_are_no_lines(tenfold, tmp_path):
+    (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
+    tenfold("train", "small.yaml", "--out", "first")
+    words = (
+        "calibrate",
+        "first",
+        "--allow-imperfect",
+        "--samples",
+        20,
+        "--kappa-self",
+        0,
+        "--soft",
+    )
+    told = json.loads(tenfold(*words, "--json")[1])
+    kept = sum(len(head["kept"]) for head in told["heads"])
+    floors = [line for line in Calibration.read(tmp_path / "first/calibration.json").lines if line.keys == "all"]  # fmt: skip
+    assert floors
+    assert told["lines"] == kept
+    assert f"\n{kept} lines; " in tenfold(*words)[1]
+
+
+def test_positions_without_lines_are_refused(tenfold, tmp_path):
+    (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
+    code, out, err = tenfold("train", "small.yaml", "--positions", "keep", "--dry-run")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--positions keep is for lines" in err
+    assert "name these with --calibrated FILE" in err
 
 
 def test_a_wrong_direction_or_file_is_one_line(tenfold, tmp_path):

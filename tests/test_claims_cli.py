@@ -129,7 +129,9 @@ def test_a_paper_without_experiments_says_so(tenfold, tiny, tmp_path):
 def test_a_page_of_claims(tenfold, tmp_path):
     code, out, _ = tenfold("claims", "--paper", "bias", "--out", "page.md")
     assert (code, out) == (0, "page.md\n")
-    assert "| abc-addition | Main table" in (tmp_path / "page.md").read_text()
+    assert (
+        "| abc-addition | Table 1, row Addition, column ABC" in (tmp_path / "page.md").read_text()
+    )
 
 
 def test_experiments_that_share_a_run_list_it_once(tenfold, tiny, tmp_path):

@@ -1,4 +1,4 @@
-"""Calibration (ABC): the plain models' own attention as a bias, and a quarter of their steps again; four tasks, three seeds.
+"""Calibration (ABC): the plain models' own attention as a bias, and a quarter of their steps again; four tasks, three seeds (Table 1).
 
     tenfold reproduce bias/calibration
 

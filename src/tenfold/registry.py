@@ -255,4 +255,6 @@ def first_problem(error: pydantic.ValidationError) -> str:
     message = message[0].lower() + message[1:] if message else message
     if problem["type"] == "missing":
         return f"{where} is missing"
+    if problem["type"] in ("tuple_type", "list_type"):
+        message = f"a list is wanted, such as [{problem['input']}]"
     return f"{where} is {problem['input']!r}; {message}"

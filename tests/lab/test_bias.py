@@ -1,5 +1,7 @@
 """The recipes of the `bias` paper: what they write, what their windows see, and what can be proved of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -8,10 +10,12 @@ from tenfold.certify.certificate import Prover, unprovable
 from tenfold.certify.locality import NotCertifiable
 from tenfold.lab import experiments
 from tenfold.lab.build import build
+from tenfold.lab.committed import read_rows
 from tenfold.lab.recipes import recipe
 from tenfold.lab.train import train
 from tenfold.tasks import samplers
 
+ROOT = Path(__file__).parents[2]
 TASKS = ("successor", "addition", "times", "parity")
 KINDS = ("vanilla", "rope", "alibi", "relative", "randomized", "interpolated")
 WINDOWS = ("window", "window-cyclic", "window-none")
@@ -35,6 +39,8 @@ def told(name, problem, **changes):
         ("times-vanilla", "6*47", "6*00047", "28200;"),
         ("times-window", "6*47", "*606467", "282;"),
         ("parity-vanilla", "1101", "0" * 14 + "1101", "110" + "1" * 15 + ";"),
+        ("parity-final-vanilla", "1101", "0" * 14 + "1101", "1;"),
+        ("parity-final-vanilla", "1" * 20, "1" * 20, "0;"),
         ("parity-window", "1" * 20, "P" + "1" * 20, "10" * 10 + ";"),
     ],
 )
@@ -147,6 +153,17 @@ def test_what_can_be_proved_says_nothing():
     assert "contexts" in unprovable(built.model(), built.batcher, limit=3)
 
 
+def test_the_final_bit_alone_cannot_be_proved():
+    built = build(recipe("bias/certified-parity-none", task={"name": "parity", "final": True}))
+    assert "a proof takes the running output" in unprovable(built.model(), built.batcher)
+
+
+def test_the_final_bit_is_trained_as_the_running_output_is():
+    final, running = recipe("bias/parity-final-vanilla"), recipe("bias/parity-vanilla")
+    told = {"name": running.name, "about": running.about, "claim": running.claim}
+    assert final.replace(task="parity", **told) == running
+
+
 def test_a_window_that_is_open_ahead_cannot_be_proved():
     both = {"name": "window", "behind": 1, "ahead": 1, "axis": "column"}
     built = build(recipe("bias/certified-addition-cyclic", cross_pe=both))
@@ -168,6 +185,23 @@ def test_parity_is_proved_without_positions(tmp_path):
     run = train(recipe("bias/certified-parity-none"), tmp_path / "run")
     assert run.certify(which="final").proved
     assert run.ask("1" * 500).right
+
+
+@pytest.mark.parametrize("name", ["certificates", "calibrated-proofs"])
+def test_the_page_says_in_which_arithmetic_models_are_proved(name):
+    """What is committed is proved in exact arithmetic alone; a proof in float32 would have to be told."""
+    rows = read_rows(ROOT / "results/bias" / name / "laptop/rows.csv")
+    values = {
+        key: [r["value"] for r in rows if r["metric"] == key] for key in ("proved", "in-float32")
+    }
+    assert max(values["proved"]) == 1
+    assert max(values["in-float32"]) == 0
+    text = (ROOT / "papers/bias/README.md").read_text()
+    section = text.split(
+        "Beyond the paper: proofs" if name == "certificates" else "Proofs of calibrated models"
+    )[1]
+    assert "in exact arithmetic" in section.split("<!-- ours")[0]
+    assert "proved right at every length, in exact arithmetic" in (ROOT / "README.md").read_text()
 
 
 FIGURES = {

@@ -2,6 +2,7 @@
 
 import functools
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,36 @@ def test_an_encoding_whose_perplexity_is_asked_for_has_its_series_decided():
     encodings = {name.replace("code-", "").replace("prose-", "") for name in models}
     assert len(encodings) >= 15
     assert encodings <= asked["series"]
+
+
+def test_tables_of_the_bias_paper_are_numbered_alike():
+    """Table 1 by method, 2 the unary and 3 the binary tasks of scaffolding; Figure 1 is the plain model by length."""
+    rows = {"Successor": "2", "Parity": "2", "Addition": "3", "N x 1": "3"}
+    for claim in read_claims("bias").claims:
+        assert "table" not in claim.place, claim.id
+        assert ("Figure 1" in claim.place) <= claim.id.startswith("vanilla-"), claim.id
+        found = re.search(r"Table (\d), row ([^,;]+)", claim.place)
+        if found and found[1] != "1":
+            assert rows[found[2]] == found[1], claim.id
+            assert claim.experiment == "scaffolding", claim.id
+    page = (ROOT / "papers/bias/README.md").read_text()
+    assert [f"Table {n}" in page for n in (1, 2)] == [True, True]
+    assert "main table" not in page
+    assert "scaffolding table" not in page.lower()
+
+
+def test_cyclic_windows_are_asked_for_all_at_ten_times_the_length():
+    """The paper has 100% there, of thousands of problems; 60 bits are the published length of parity."""
+    asked = {}
+    for claim in read_claims("bias").claims:
+        if claim.id.startswith(("abs-cyclic-", "abs-window-")):
+            cells = [(c.at_least, cell) for c in claim.rule()[1] for cell in c.where.each()]
+            asked |= {
+                cell.recipe: bound for bound, cell in cells if cell.times == 10 or cell.length
+            }
+    cyclic = {name: bound for name, bound in asked.items() if "cyclic" in name}
+    tasks = ("successor", "parity", "addition", "times")
+    assert cyclic == {f"bias/{task}-window-cyclic": 1.0 for task in tasks}
 
 
 @pytest.mark.parametrize(

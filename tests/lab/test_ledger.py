@@ -229,7 +229,7 @@ def test_an_experiment_that_is_also_read_and_missing_is_named():
 def test_a_row_of_two_experiments_counts_once_as_its_own_has_it():
     theirs = rows_of(0.2, date="later", commit="other") + LOW
     one = make({"laptop": OURS}, shown=COMPARE, f={"laptop": theirs})
-    assert (one.status, ours(one)) == ("reproduced", "50.0% against 10.0%")
+    assert (one.status, ours(one)) == ("reproduced", "exact 50.0% against 10.0%")
     other_recipe = rows_of(0.2, fingerprint="another") + LOW
     with pytest.raises(TenfoldError, match="2 rows for 1 seeds"):
         make({"laptop": OURS}, shown=COMPARE, f={"laptop": other_recipe})
@@ -247,7 +247,35 @@ def test_the_runs_and_numbers_behind_a_claim():
     assert one.held == 1
     assert ours(one) == "10 digits 95.0%, 20 digits 60.0%; median of 2 seeds"
     against = [{"where": {"length": 10}, "above": {"length": 20}}]
-    assert ours(make({"laptop": rows}, shown=against)) == "95.0% against 60.0%; median of 2 seeds"
+    assert (
+        ours(make({"laptop": rows}, shown=against))
+        == "exact 95.0% against 60.0%; median of 2 seeds"
+    )
+
+
+def test_a_number_that_is_no_share_says_what_it_counts():
+    rows = rows_of(0.55, metric="in-common") + rows_of(0.5, metric="by-chance")
+    rows += rows_of(0.25, metric="in-common", length=20)
+    alone = {"where": {"metric": "in-common", "length": 10}, "at_least": 0.5}
+    assert ours(make({"laptop": rows}, shown=[alone])) == "in-common 0.55"
+    chance = [{**alone, "where": {**alone["where"], "length": [10, 20]}}]
+    told = ours(make({"laptop": rows}, shown=chance))
+    assert told == "10 digits, in-common 0.55, 20 digits, in-common 0.25"
+    other = [{"where": alone["where"], "above": {"metric": "by-chance"}}]
+    assert ours(make({"laptop": rows}, shown=other)) == "in-common 0.55 against by-chance 0.5"
+    shorter = [{"where": {**alone["where"], "length": 20}, "below": {"length": 10}}]
+    assert ours(make({"laptop": rows}, shown=shorter)) == "in-common 0.25 against 0.55"
+
+
+def test_an_empty_column_is_not_told():
+    cell = Cell(metric="spread", checkpoint="", length=5)
+    assert cell.told() == "spread, 5 digits"
+    rows = rows_of(0.5, metric="spread", checkpoint="", length=5)
+    shown = [
+        {"where": {"metric": ["spread", "other"], "checkpoint": "", "length": 5}, "at_most": 1}
+    ]
+    missing = make({"laptop": rows}, shown=shown).missing
+    assert missing == ["other, 5 digits: no rows"]
 
 
 def test_smoke_results_decide_nothing(tmp_path):

@@ -22,6 +22,11 @@ def test_defaults_are_a_recipe():
         ({"train": {"steps": 0}}, r"recipe: train\.steps is 0; input should be greater than 0"),
         ({"train": {"steps": "many"}}, r"train\.steps is 'many'; input should be a valid integer"),
         ({"eval": {"lengths": [5, 0]}}, r"eval\.lengths\.1 is 0"),
+        ({"eval": {"lengths": 5}}, r"eval\.lengths is 5; a list is wanted, such as \[5\]"),
+        (
+            {"eval": {"slices": "full"}},
+            r"eval\.slices is 'full'; a list is wanted, such as \[full\]",
+        ),
         ({"eval": {"lengths": [-1]}}, r"eval\.lengths\.0 is -1"),
         ({"data": {"length": 0}}, r"data\.length is 0"),
         ({"seed": -1}, "seed is -1"),

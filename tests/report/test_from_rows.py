@@ -75,6 +75,25 @@ def test_by_count_reads_the_recipe_name(monkeypatch, tmp_path):
     assert held == [([300, 1000], [20.0, 90.0])]
 
 
+@pytest.mark.parametrize(("long", "kind"), [(10, "cascade"), (200, "cascade"), (10, "carries")])
+def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(
+    monkeypatch, tmp_path, long, kind
+):
+    shaded = []
+    monkeypatch.setattr(
+        matplotlib.axes.Axes, "axvspan", lambda self, *span, **_: shaded.append(span)
+    )
+    rows = [row(length=long, slice=f"{kind}-{k}") for k in (1, 4, long)]
+    asked = {"length": long, "kind": kind}
+    _, svg = from_rows.by_run(rows, {NAME: "ours"}, tmp_path / "a", "t", **asked)
+    assert shaded == []
+    assert "trained on" not in svg.read_text()
+    _, svg = from_rows.by_length([row(length=7)], {NAME: "ours"}, tmp_path / "b", "t")
+    assert shaded
+    assert set(shaded) == {(0.5, 5.5)}
+    assert "trained on up to 5 digits" in svg.read_text()
+
+
 def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):
     held = []
     monkeypatch.setattr(

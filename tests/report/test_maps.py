@@ -1,5 +1,6 @@
 """Positional maps and influence as pictures, in words, as JSON, on the command line."""
 
+import itertools
 import json
 
 import pytest
@@ -13,7 +14,7 @@ from tenfold.lab.recipes import recipe
 from tenfold.lab.run import Run
 from tenfold.lab.train import train
 from tenfold.report import write_report
-from tenfold.report.map_figures import draw_maps
+from tenfold.report.map_figures import _vectors, draw_maps
 from tenfold.report.maps import as_json, told
 
 
@@ -68,6 +69,18 @@ def test_whatever_there_is_can_be_drawn(make_model, make_batcher, ragged, tmp_pa
     assert written(draw_maps(found, tmp_path, "100% $ <title>"))
     assert told(found)
     json.dumps(as_json(found))
+
+
+@pytest.mark.parametrize("depth", [3, 4, 7])
+def test_every_bar_of_colours_has_its_own_place(runs, depth):
+    """Also where layers take several rows of panels, each with two tables."""
+    (layer,) = maps(runs["multiplication-1-uniform"])
+    figure = _vectors([layer] * depth)
+    figure.draw_without_rendering()
+    bars = [axes for axes in figure.axes if axes.get_label() == "<colorbar>"]
+    assert (len(bars), len(figure.axes)) == (2, 2 * depth + 2)
+    for bar, other in itertools.product(bars, figure.axes):
+        assert bar is other or not bar.get_tightbbox().overlaps(other.get_tightbbox())
 
 
 def test_nothing_to_draw(make_model, make_batcher, ragged, tmp_path):

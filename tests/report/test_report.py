@@ -116,6 +116,36 @@ def test_only_the_seed_may_differ_within_a_curve(plain):
     ]
 
 
+def along(plain, seed, offset, name="calibrated", over=None):
+    """A recipe that sees along one line, which its own seed's first training showed."""
+    line = {"attention": "causal", "head": 1, "keys": "answer", "axis": "column", "offset": offset, "value": 0.0}  # fmt: skip
+    lines = {"name": "calibrated", "lines": [line]}
+    pe = lines if over is None else {"name": "compose", "parts": [over, lines]}
+    return plain.replace(name=name, seed=seed, pe=pe)
+
+
+def test_lines_that_each_seed_measured_do_not_part_seeds(plain):
+    made = [
+        *(along(plain, seed, seed) for seed in (0, 1, 2)),
+        *(along(plain, seed, seed, "last") for seed in (0, 1)),
+        *(along(plain, seed, seed, "over", "sinusoidal") for seed in (0, 1)),
+        along(plain, 1, 1, "other", "rotary"),
+    ]
+    groups = groups_of(*(told(one, {5: 0.5}) for one in made))
+    assert [(group.name, seeds_of(group)) for group in groups] == [
+        ("calibrated", [0, 1, 2]),
+        ("last", [0, 1]),
+        ("over", [0, 1]),
+        ("other", [1]),
+    ]
+
+
+def test_one_seed_along_two_sets_of_lines_is_two_groups(plain):
+    groups = groups_of(*(told(along(plain, 0, offset), {5: 0.5}) for offset in (0, 1)))
+    assert [seeds_of(group) for group in groups] == [[0], [0]]
+    assert len({group.name for group in groups}) == 2
+
+
 def test_curves_of_one_label_stand_beside_each_other(plain):
     made = {"a": "generic", "b": "window", "c": "generic"}
     parts = [

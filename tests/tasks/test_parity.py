@@ -1,9 +1,11 @@
 """Running parity against a plain count."""
 
+import numpy as np
 import pytest
 
+from tenfold.batch import Batcher
 from tenfold.errors import TenfoldError
-from tenfold.tasks import samplers
+from tenfold.tasks import FORMATS, TASKS, samplers
 from tenfold.tasks.parity import Parity
 
 
@@ -58,3 +60,35 @@ def test_hard_ones_end_in_ones(rng):
     assert label == "nines"
     examples = Parity().sample(200, 6, rng, sampler)
     assert any(Parity().question(examples, row) == "111111" for row in range(200))
+
+
+def test_the_final_bit_is_the_parity_of_all(of_integers):
+    task = TASKS.build({"name": "parity", "final": True})
+    examples = of_integers(task, [[n] for n in range(300)])
+    for n in range(300):
+        assert task.question(examples, n) == f"{n:b}"
+        assert task.truth(examples, n) == str(n.bit_count() % 2)
+    assert task.truth(task.parse("1" * 999_999), 0) == "1"
+
+
+@pytest.mark.parametrize("bits", [1, 3, 5])
+def test_the_final_bit_ends_the_answer_whatever_the_width(bits):
+    """`00111` -> `1;`: a bit at column 0 and the end, not as many zeros as fill the width."""
+    task = Parity(final=True)
+    batcher = Batcher(task, FORMATS.build({"name": "reversed", "width": 4, "spare": 0}), "seq2seq")
+    examples = task.parse("1" * bits)
+    written = batcher.format.write(examples, batcher.vocabulary)
+    assert batcher.vocabulary.text(written.question.tokens[0]) == ("1" * bits).rjust(4, "0")
+    assert batcher.vocabulary.text(written.answer.tokens[0, :2]) == "1;"
+    assert written.graded.tolist() == [2]
+    assert written.answer.column[0, 0] == written.answer.significance[0, 0] == 0
+    target = batcher(examples).target[0]
+    assert batcher.vocabulary.text(target[target >= 0]) == "1;"
+    for tokens in ([1, 0], [0, 1]):  # a second bit is no padding
+        said = np.array([*tokens, batcher.vocabulary.end])
+        assert len(batcher.format.read(said, batcher.vocabulary, examples)) == 2
+
+
+def test_the_final_bit_alone_is_no_machine_and_says_so():
+    assert Parity(final=True).transducer() is None
+    assert "a proof takes the running output" in Parity(final=True).no_transducer

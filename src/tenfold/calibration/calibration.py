@@ -52,6 +52,11 @@ class Calibration(Strict):
         ]
 
     @property
+    def kept(self) -> int:
+        """How many lines were found; the floors of a soft bias are none of them."""
+        return sum(len(head.kept) for head in self.heads)
+
+    @property
     def transparent(self) -> list[Head]:
         """The heads that keep nothing."""
         return [head for head in self.heads if not head.kept]

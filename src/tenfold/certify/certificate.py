@@ -287,9 +287,7 @@ def enumerated(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
     view, local = view_of(model, batcher)
     machine = batcher.task.transducer()
     if machine is None:
-        raise NotCertifiable(
-            f'the task "{batcher.task.name}" is not declared as a finite machine over columns'
-        )
+        raise NotCertifiable(f'the task "{batcher.task.name}" {batcher.task.no_transducer}')
     _check_hub(machine, local, view)
     contexts = reachable(machine, view, limit)
     if contexts.conflict is not None:

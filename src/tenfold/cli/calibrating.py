@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -83,5 +84,8 @@ def calibrate(
     if json_:
         return print_json({**as_json(found), "file": str(path), "figures": files})
     print(*told(found), f"lines: {path}", *files, sep="\n")
-    print(f"then: tenfold train {opened.recipe.name} --calibrated {path}")
+    own = (
+        opened.folder / "recipe.yaml"
+    )  # as it was trained: its name alone has no scale and no changes
+    print(f"then: {shlex.join(['tenfold', 'train', str(own), '--calibrated', str(path)])}")
     return None

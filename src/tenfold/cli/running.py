@@ -49,8 +49,9 @@ def train(
         Path | None, Parameter(help="What `tenfold calibrate` found: its lines bias attention.")
     ] = None,
     positions: Annotated[
-        Literal["keep", "drop"], Parameter(help="With --calibrated: the recipe's own encoding.")
-    ] = "drop",
+        Literal["keep", "drop"] | None,
+        Parameter(help="With --calibrated: the recipe's own encoding; default drop."),
+    ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Train a recipe and measure it beyond its training length. The same command again resumes.
@@ -67,6 +68,10 @@ def train(
     from tenfold.lab.train import train as run_training
     from tenfold.training.distributed import place
 
+    if positions is not None and calibrated is None:
+        raise TenfoldError(
+            f"--positions {positions} is for lines that are laid over them; name these with --calibrated FILE"
+        )
     changes = nested(overrides)
     if seed is not None:
         changes["seed"] = seed
@@ -78,7 +83,7 @@ def train(
         from tenfold.calibration import Calibration
         from tenfold.lab.calibrating import with_lines
 
-        chosen = with_lines(chosen, Calibration.read(calibrated), positions)
+        chosen = with_lines(chosen, Calibration.read(calibrated), positions or "drop")
     if place().rank > 0:
         return None if dry_run else _train_along(chosen, out)
     from tenfold.report.progress import Watch

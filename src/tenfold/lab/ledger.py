@@ -196,7 +196,9 @@ def ours(entry: Entry) -> str:
     for verdict in shown:
         told.append(_labelled(verdict.ours, _varying(cells), entry.unit))
         if verdict.against is not None:
-            told[-1] += f" against {_labelled(verdict.against, _varying(others), entry.unit)}"
+            same = verdict.against.cell.metric == verdict.ours.cell.metric
+            other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
+            told[-1] += f" against {other}"
     parts = [", ".join(_not_given(entry)), ", ".join(told)]
     takes = {cell.take or "median" for cell in cells}
     if entry.seeds < entry.claim.seeds:
@@ -213,9 +215,15 @@ def _not_given(entry: Entry) -> list[str]:
     ]
 
 
-def _labelled(number: Number, keys: Sequence[str] | None, unit: str) -> str:
-    value = "" if number.value is None else number.cell.number(number.value)
-    return f"{number.cell.told(keys, unit)} {value}".strip()
+def _labelled(number: Number, keys: Sequence[str] | None, unit: str, known: bool = False) -> str:
+    """`10 digits 95.0%`; where the value stands alone or is no share, with its metric, unless that is known: `wrong 3`."""
+    cell = number.cell
+    value = "" if number.value is None else cell.number(number.value)
+    told = cell.told(keys, unit)
+    known = known or "metric" in (cell.said() if keys is None else keys)
+    if not known and not (cell.share and told):
+        told = ", ".join(filter(None, [told, str(cell.metric or "exact")]))
+    return f"{told} {value}".strip()
 
 
 def _varying(cells: Sequence[Cell]) -> list[str]:

@@ -92,7 +92,7 @@ class Cell(Strict):
 
     def told(self, keys: Sequence[str] | None = None, unit: str = "digits") -> str:
         """`addition-relative, 7 digits`; of these columns alone, if they are named."""
-        said = {k: v for k, v in self.said().items() if keys is None or k in keys}
+        said = {k: v for k, v in self.said().items() if v != "" and (keys is None or k in keys)}
         return ", ".join(_word(key, value, unit) for key, value in said.items())
 
     @property

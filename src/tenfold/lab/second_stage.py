@@ -69,7 +69,7 @@ def told(lab: Lab, stage: Second, run: Run) -> Iterator[Row]:
     yield {
         **about, "metric": "first-exact", "value": right.value, "n": right.n, "low": right.low, "high": right.high,
     }  # fmt: skip
-    yield {**about, "metric": "lines", "value": len(found.lines)}
+    yield {**about, "metric": "lines", "value": found.kept}
     yield {**about, "metric": "transparent", "value": len(found.transparent) / len(found.heads)}
     ours, before = steps_until(run), steps_until(stage.first)
     if ours is not None and before is not None:

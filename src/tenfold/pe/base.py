@@ -83,6 +83,7 @@ class PositionalEncoding(Checked, nn.Module):
     shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
     no_series: ClassVar[str] = "it states no weight by distance"  # why, where `series` has none
+    measured: ClassVar[frozenset[str]] = frozenset()  # options that come out of a trained model
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
     reads_keys: bool = False  # its scores for a pair look at keys, also those of other pairs
 

@@ -107,6 +107,7 @@ class Calibrated(PositionalEncoding):
     name = "calibrated"
     no_series = "its lines depend on what tokens are, not on distance alone"
     known_as = ("ABC", "attention bias calibration")
+    measured = frozenset({"lines"})
     anchor: Tensor
 
     def __init__(

@@ -28,9 +28,9 @@ def told(found: Calibration, dropped: int = 2) -> list[str]:
     ]
     empty = len(found.transparent)
     lines.append(
-        f"{len(found.lines)} lines; {empty} of {len(found.heads)} heads keep nothing and stay open"
+        f"{found.kept} lines; {empty} of {len(found.heads)} heads keep nothing and stay open"
         if empty
-        else f"{len(found.lines)} lines; every head keeps some"
+        else f"{found.kept} lines; every head keeps some"
     )
     return lines
 
@@ -78,4 +78,4 @@ def as_json(found: Calibration) -> dict[str, Any]:
         }
         for head in found.heads
     ]
-    return {**known, "lines": len(found.lines), "heads": heads}
+    return {**known, "lines": found.kept, "heads": heads}

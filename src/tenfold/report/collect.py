@@ -55,7 +55,7 @@ class Curve:
     name: str
     label: str
     points: tuple[Point, ...]
-    trained: int  # the longest training length
+    trained: int | None  # the longest training length; none where the axis is not of lengths
     counted: str  # what a length counts: `digits of the longer operand`
 
 

@@ -26,6 +26,7 @@ from tenfold.report.inline import inline
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
+SHORT = 5  # what an axis starts with, where nothing was trained on its numbers
 MOST_BANDS = 8  # more of them hide each other
 SMALL, LARGE = (3.5, 2.7), (4.2, 3.1)  # inches; on a phone's 343 pixels a point is 1.1 to 1.4
 
@@ -119,7 +120,7 @@ def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey:
 def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
     """The axis of lengths; logarithmic where the short ones would be squeezed together."""
     longest = max(point.length for curve in curves for point in curve.points)
-    if longest > 10 * max(curve.trained for curve in curves):
+    if longest > 10 * max(curve.trained or SHORT for curve in curves):
         axes.set_xscale("log")
         axes.set_xlim(0.9, 1.1 * longest)
         shown = [d * 10**e for e in range(10) for d in (1, 2, 5) if d * 10**e <= longest]
@@ -132,8 +133,10 @@ def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
 
 
 def _trained(axes: Any, curves: Sequence[Curve]) -> None:
-    """The lengths that were trained on, shaded."""
-    trained = sorted({curve.trained for curve in curves})
+    """The lengths that were trained on, shaded, where the axis is of lengths."""
+    trained = sorted({curve.trained for curve in curves if curve.trained is not None})
+    if not trained:
+        return
     axes.axvspan(0.5, trained[-1] + 0.5, color="#000000", alpha=0.06, lw=0)
     upto = " or ".join(map(str, trained)) if len(trained) < 3 else f"{trained[0]} to {trained[-1]}"
     left = axes.get_xlim()[0]

@@ -47,7 +47,10 @@ def perplexity(
 def by_run(
     rows: Sequence[Row], series: Series, path: Path, title: str, *, length: int, kind: str
 ) -> list[Path]:
-    """Exact match of sums of this length against their longest run: `kind` is "cascade" or "carries"."""
+    """Exact match of sums of this length against their longest run: `kind` is "cascade" or "carries".
+
+    Nothing is shaded: what was trained on are lengths, and no lengths stand on this axis.
+    """
     pattern = re.compile(rf"{kind}-(\d+|all)")
 
     def run(row: Row) -> int | None:
@@ -162,7 +165,8 @@ def _curves(
         if at:
             points = tuple(_point(where, at[where]) for where in sorted(at))
             counts = counted or what_counts(own[0]["task"])
-            found.append(Curve(words, "", points, own[0]["trained"], counts))
+            trained = own[0]["trained"] if counted is None else None
+            found.append(Curve(words, "", points, trained, counts))
     return found
 
 

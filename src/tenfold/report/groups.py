@@ -1,4 +1,6 @@
-"""Runs that differ in their seed alone, under a name that tells them from the others."""
+"""Runs that differ in their seed alone, and in what was measured in a model of that seed, under a name that tells
+them from the others.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from tenfold.lab.recipe import PROSE, Recipe
 from tenfold.lab.results import Collected, collect, find_runs
 from tenfold.lab.run import Run
 from tenfold.lab.tables import ROWS_FILE
+from tenfold.pe import ENCODINGS
 
 TOLD, LONGEST = 3, 60  # a name tells of so many differing settings, in so many characters
 
@@ -68,14 +71,14 @@ def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
     for row in collected.rows:
         rows.setdefault(row["fingerprint"], []).append(row)
     problems: list[str] = []
-    found: dict[str, list[tuple[Recipe, Fields]]] = {}
+    found: dict[tuple[str, str], list[tuple[Recipe, Fields]]] = {}
     for run in collected.runs:
         try:
             recipe = Recipe.of(json.loads(run["recipe"]))
         except (TenfoldError, ValueError) as error:
             problems.append(f"{run['run']}: its recipe cannot be read: {error}")
         else:
-            found.setdefault(recipe.replace(seed=0).fingerprint, []).append((recipe, run))
+            found.setdefault(alike(recipe), []).append((recipe, run))
     known = {run["fingerprint"] for run in collected.runs}
     problems += [
         f"{rows[fingerprint][0]['run']}: its recipe and environment are not told"
@@ -83,12 +86,51 @@ def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
         if fingerprint and fingerprint not in known
     ]
     groups = []
-    for name, group in zip(names([g[0][0] for g in found.values()]), found.values(), strict=True):
+    apart = [group for members in found.values() for group in _one_a_seed(members)]
+    for name, group in zip(names([group[0][0] for group in apart]), apart, strict=True):
         runs = sorted((run for _, run in group), key=lambda run: run["seed"])
         measured = [row for run in runs for row in rows.get(run["fingerprint"], ())]
         groups.append(Group(name, group[0][0], tuple(runs), tuple(measured)))
     labels = list(dict.fromkeys(group.label for group in groups))
     return sorted(groups, key=lambda group: labels.index(group.label)), problems
+
+
+def alike(recipe: Recipe) -> tuple[str, str]:
+    """What seeds of one training have in common: everything but the seed, and what was measured in a model of that seed.
+
+    Two ways of measuring differ in nothing else but their name, so there the name counts.
+
+    >>> first, second = (
+    ...     Recipe(name="c", seed=seed, pe={"name": "calibrated", "lines": [{"head": seed}]})
+    ...     for seed in (0, 1)
+    ... )
+    >>> alike(first) == alike(second), alike(first) == alike(second.replace(name="d"))
+    (True, False)
+    """
+    values = recipe.replace(seed=0).as_json()
+    rest = values | {key: _unmeasured(values[key]) for key in ("pe", "encoder_pe", "cross_pe")}
+    return Recipe.of(rest).fingerprint, "" if rest == values else recipe.name
+
+
+def _unmeasured(value: Any) -> Any:
+    """An encoding, and those that it is made of, without what came out of a trained model."""
+    if isinstance(value, list):
+        return [_unmeasured(held) for held in value]
+    if not isinstance(value, dict):
+        return value
+    known = value.get("name") in ENCODINGS.names()
+    measured = getattr(ENCODINGS[value["name"]], "measured", frozenset()) if known else frozenset()
+    return {key: _unmeasured(held) for key, held in value.items() if key not in measured}
+
+
+def _one_a_seed(members: list[tuple[Recipe, Fields]]) -> list[list[tuple[Recipe, Fields]]]:
+    """One group; where a seed was measured twice, these are not seeds of one training, and each stands alone."""
+    if len({recipe.seed for recipe, _ in members}) == len(members):
+        return [members]
+    apart: dict[str, list[tuple[Recipe, Fields]]] = {}
+    for recipe, run in members:
+        apart.setdefault(recipe.replace(seed=0).fingerprint, []).append((recipe, run))
+    return list(apart.values())
 
 
 def names(recipes: Sequence[Recipe]) -> list[str]:

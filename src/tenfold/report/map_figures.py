@@ -51,7 +51,7 @@ def _span(some: Sequence[Layer]) -> str:
 
 
 def _vectors(some: Sequence[Layer]) -> Any:
-    """Every table of every layer; of one table, all layers have the same colours."""
+    """Every table of every layer; of one table, all layers have the same colours, told beside its first row of panels."""
     tables = [[layer.maps[k].occurring for layer in some] for k in range(len(some[0].maps))]
     blocks, across = -(-len(some) // ACROSS), min(len(some), ACROSS)
     heights = [min(3.6, 0.5 + 0.048 * max(len(t.places) for t in table)) for table in tables]
@@ -69,7 +69,7 @@ def _vectors(some: Sequence[Layer]) -> Any:
             if column == 0 and each.names[0].lstrip("-").isdigit():  # else they say what they are
                 panel.set_ylabel(each.along, fontsize=8)
             axes.append(panel)
-        bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02, aspect=max(6, 8 * heights[k]))  # fmt: skip
+        bar = figure.colorbar(image, ax=axes[:across], fraction=0.05, pad=0.02, aspect=max(6, 8 * heights[k]))  # fmt: skip
         bar.ax.tick_params(labelsize=7)
     if any(layer.back for layer in some):
         figure.supxlabel("arrow: the next lower digit of the same number", fontsize=8, color=SOFT)

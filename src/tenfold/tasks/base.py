@@ -36,8 +36,9 @@ DIGITS = "0123456789abcdef"
 Wording = tuple[tuple[str, ...], ...]
 
 # What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose
-# length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again.
-Beyond = Literal["nothing", "zeros", "last"]
+# length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again. One that is as long
+# for every question has its end there, whatever the width: the final bit of a parity.
+Beyond = Literal["nothing", "zeros", "last", "end"]
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,7 @@ class Task(ABC):
     name: ClassVar[str]
     extra: ClassVar[str] = ""  # symbols of answers that are not digits
     hub: ClassVar[int | None] = None  # the operand that every column needs, such as a multiplier
+    no_transducer: str = "is not declared as a finite machine over columns"  # why, if it has none
     base: int
     operator: str  # a character; one for each operation of a task that has several
     terms: int  # operands, at the most

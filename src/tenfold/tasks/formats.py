@@ -74,6 +74,8 @@ class Format(ABC):
         beyond = "nothing" if asked is None else asked.beyond_of(row)
         if asked is None or beyond == "nothing":
             return text.lstrip("0") or text[-1:]
+        if beyond == "end":
+            return text
         above = max(len(text) - int(asked.answer_length[row]), 0)
         padding = text[above : above + 1] if beyond == "last" else "0"
         return text[:above].lstrip(padding or "0") + text[above:]
@@ -374,9 +376,12 @@ def reversed_answer(
 ) -> tuple[Line, Ints, Ints]:
     """The answer from its units on, then the end; its places do not tell where it ends.
 
-    Padded to `widths` (N,) digits, if these are given.
+    Padded to `widths` (N,) digits, if these are given and the answer goes on beyond its highest digit.
     """
-    digits = examples.answer_length if widths is None else widths
+    ends = np.reshape(examples.beyond, (-1,)) == "end"
+    digits = examples.answer_length
+    if widths is not None:
+        digits = np.where(ends, digits, widths)
     budget = examples.longest + examples.room if widths is None else widths
     place = np.arange(int(budget.max()) + 1, dtype=np.int64)[None]  # (1, A)
     kept = min(place.shape[1], examples.answer.shape[1])
