@@ -56,6 +56,8 @@ def test_figures_and_claims_are_filled_in(tiny):
     assert text.startswith("# Tiny\n<!-- ours: sums/curve products/curve | one-* -->\n")
     assert text.endswith("<!-- end -->\nafter\n")
     assert tiny(text) == text
+    turned = tiny(PAGE.replace("sums/curve products/curve", "products/curve sums/curve"))
+    assert turned.splitlines()[2].startswith("<img ")  # what is not there is told below
 
 
 def test_a_claim_that_two_patterns_name_stands_once(tiny):

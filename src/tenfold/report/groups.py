@@ -118,8 +118,10 @@ def _unmeasured(value: Any) -> Any:
         return [_unmeasured(held) for held in value]
     if not isinstance(value, dict):
         return value
-    known = value.get("name") in ENCODINGS.names()
-    measured = getattr(ENCODINGS[value["name"]], "measured", frozenset()) if known else frozenset()
+    name = value.get("name")
+    measured: frozenset[str] = (
+        ENCODINGS[name].measured if name in ENCODINGS.names() else frozenset()
+    )
     return {key: _unmeasured(held) for key, held in value.items() if key not in measured}
 
 

@@ -47,6 +47,9 @@ def fill(page: Path, entries: Sequence[Entry], results: Path) -> str:
         ]
         told.update(entry.id for entry in chosen)
         shown = [_figure(name, entries, page, results) for name in figures.split()]
+        shown.sort(
+            key=lambda held: not held.startswith("<img")
+        )  # an image behind words is no figure
         return "\n".join([opening.rstrip("\n"), *shown, "", table(chosen), closing])
 
     filled = MARK.sub(part, text)

@@ -116,7 +116,8 @@ def perplexity_by_length(
     shown = ticks(*axes.get_ylim())
     axes.set_yticks(shown, [f"{value:g}" for value in shown])
     axes.yaxis.set_minor_locator(NullLocator())
-    trained, left = max(curve.trained for curve in found), axes.get_xlim()[0]
+    trained = max(curve.trained or 0 for curve in found)
+    left = axes.get_xlim()[0]
     axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)
     axes.set_xlim(left=left)
     axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color="#555555", loc="left")
