@@ -118,10 +118,8 @@ def _unmeasured(value: Any) -> Any:
         return [_unmeasured(held) for held in value]
     if not isinstance(value, dict):
         return value
-    name = value.get("name")
-    measured: frozenset[str] = (
-        ENCODINGS[name].measured if name in ENCODINGS.names() else frozenset()
-    )
+    made = ENCODINGS[value["name"]] if value.get("name") in ENCODINGS.names() else None
+    measured: frozenset[str] = getattr(made, "measured", frozenset())
     return {key: _unmeasured(held) for key, held in value.items() if key not in measured}
 
 
