@@ -7,25 +7,17 @@ done again. As `extrapolation/perplexity`, without the powers of distance.
 """
 
 from tenfold.lab.convergence import sorted_by_series
+from tenfold.lab.experiments import find
 from tenfold.lab.recipes import recipe
 from tenfold.report import from_rows
 
 CORPUS = "extrapolation/prose"
-ENCODINGS = {
-    "alibi": "ALiBi",
-    "type-1": "Type 1",
-    "type-2": "Type 2",
-    "kerple-log": "Kerple-log",
-    "kerple-power": "Kerple-power",
-    "sandwich": "Sandwich",
-    "inverse": "1/n",
-    "inverse-log": "1/(n ln n)",
-    "sinusoidal": "sinusoidal",
-    "rotary": "rotary",
-    "nope": "none",
-    "learned": "learned",
+(ON_CODE,) = find("extrapolation/perplexity")
+NAMES = {
+    f"{CORPUS}-{kind}": words
+    for kind, words in ON_CODE.holds["ENCODINGS"].items()
+    if not kind.startswith("power-")
 }
-NAMES = {f"{CORPUS}-{kind}": words for kind, words in ENCODINGS.items()}
 
 
 def grid(scale):

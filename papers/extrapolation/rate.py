@@ -12,35 +12,12 @@ lower ends are rows too (`rank-correlation-low`). Seconds.
 import statistics
 
 from tenfold.lab.convergence import TIMES, added, converges, ranked, rise, series_in
-from tenfold.lab.recipes import recipe
+from tenfold.lab.experiments import find
 from tenfold.report import scatter
 
-CORPUS = "extrapolation/code"
-ENCODINGS = {
-    "alibi": "ALiBi",
-    "type-1": "Type 1",
-    "type-2": "Type 2",
-    "kerple-log": "Kerple-log",
-    "kerple-power": "Kerple-power",
-    "sandwich": "Sandwich",
-    "inverse": "1/n",
-    "inverse-log": "1/(n ln n)",
-    "sinusoidal": "sinusoidal",
-    "rotary": "rotary",
-    "nope": "none",
-    "learned": "learned",
-    "power-0.5": "power 0.5",
-    "power-0.75": "power 0.75",
-    "power-1.25": "power 1.25",
-    "power-2": "power 2",
-    "power-4": "power 4",
-}
-NAMES = {f"{CORPUS}-{kind}": words for kind, words in ENCODINGS.items()}
+(PERPLEXITY,) = find("extrapolation/perplexity")
+CORPUS, NAMES, grid = (PERPLEXITY.holds[key] for key in ("CORPUS", "NAMES", "grid"))
 AMOUNTS = {"uniform": statistics.fmean, "least": min}
-
-
-def grid(scale):
-    return [recipe(name, scale, seed=seed) for seed in range(2) for name in NAMES]
 
 
 def measure(lab):

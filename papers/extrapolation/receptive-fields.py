@@ -13,28 +13,17 @@ three, and of attention with `trf` before training; intervals are over other suc
 import statistics
 
 from tenfold.lab.convergence import ranked
+from tenfold.lab.experiments import find
 from tenfold.lab.receptive import measured, told
 from tenfold.lab.recipes import recipe
 from tenfold.report import scatter
 
-CORPUS = "extrapolation/code"
-ENCODINGS = {
-    "alibi": "ALiBi",
-    "type-1": "Type 1",
-    "type-2": "Type 2",
-    "kerple-log": "Kerple-log",
-    "kerple-power": "Kerple-power",
-    "sandwich": "Sandwich",
-    "inverse": "1/n",
-    "inverse-log": "1/(n ln n)",
-    "nope": "none",
-    "power-0.5": "power 0.5",
-    "power-0.75": "power 0.75",
-    "power-1.25": "power 1.25",
-    "power-2": "power 2",
-    "power-4": "power 4",
-}
-NAMES = {f"{CORPUS}-{kind}": words for kind, words in ENCODINGS.items()}
+(PERPLEXITY,) = find("extrapolation/perplexity")
+CORPUS = PERPLEXITY.holds["CORPUS"]
+WITHOUT = {
+    f"{CORPUS}-{kind}" for kind in ("sinusoidal", "rotary", "learned")
+}  # no weight for a distance
+NAMES = {name: words for name, words in PERPLEXITY.holds["NAMES"].items() if name not in WITHOUT}
 ROWS = {"smoke": 4}  # stretches of text
 COMPARED = {"uniform": "uniform", "gradient": "uniform", "input": "uniform", "drawn": "drawn"}
 
