@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib import pyplot
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from tenfold.lab.committed import Row
 from tenfold.report.figures import save_files, style
@@ -58,7 +58,7 @@ def against(
     if logarithmic:
         axes.set(xscale="log", yscale="log")
         for each in (axes.xaxis, axes.yaxis):
-            each.set_major_formatter(LogFormatter())
+            each.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             each.set_minor_formatter(
                 LogFormatter(minor_thresholds=(1.5, 0.5))
             )  # where decades are few
