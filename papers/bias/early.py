@@ -41,6 +41,8 @@ def stops(run):
 
 
 def draw(_scale, rows, folder):
-    early = {f"bias/addition-calibrated-at-{p}": f"stopped at {p}%" for p in STOPS}
-    early["bias/addition-calibrated"] = "not stopped"
-    from_rows.by_length(rows, early, folder / "early", "Calibrated from a model that was")
+    early = {f"bias/addition-calibrated-at-{p}": f"{p}%" for p in STOPS}
+    early["bias/addition-calibrated"] = "(not stopped)"
+    from_rows.by_length(
+        rows, early, folder / "early", "Calibrated; first model stopped when right on"
+    )

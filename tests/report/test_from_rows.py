@@ -92,6 +92,9 @@ def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(
     assert shaded
     assert set(shaded) == {(0.5, 5.5)}
     assert "trained on up to 5 digits" in svg.read_text()
+    edges = [row(length=7, task="reachability")]
+    _, svg = from_rows.by_length(edges, {NAME: "ours"}, tmp_path / "c", "t")
+    assert "trained on up to 5 edges" in svg.read_text()
 
 
 def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):

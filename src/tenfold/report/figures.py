@@ -140,7 +140,8 @@ def _trained(axes: Any, curves: Sequence[Curve]) -> None:
     axes.axvspan(0.5, trained[-1] + 0.5, color="#000000", alpha=0.06, lw=0)
     upto = " or ".join(map(str, trained)) if len(trained) < 3 else f"{trained[0]} to {trained[-1]}"
     left = axes.get_xlim()[0]
-    text = f"trained on up to {upto} digits"
+    units = {curve.counted.split()[0] for curve in curves}  # `digits` of the longer operand
+    text = f"trained on up to {upto} {units.pop() if len(units) == 1 else 'digits'}"
     axes.annotate(
         text, (left, 1.02), xycoords=("data", "axes fraction"), fontsize=9, color="#555555"
     )
