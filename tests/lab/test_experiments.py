@@ -295,6 +295,22 @@ def test_seeds_are_added_to_those_that_are_there(shelf, tmp_path):
     assert [r["value"] for r in read_rows(folder / "rows.csv")] == [r["value"] for r in rows]
 
 
+def test_some_recipes_alone_are_added_to_the_others(shelf, tmp_path):
+    grid = "recipe: tiny/adder\nname: tiny\nproduct: {train.lr: {slow: 0.1, fast: 0.2}}\n"
+    (shelf / "many.grid.yaml").write_text(grid)
+    (many,) = experiments.find("tiny/many")
+    out = tmp_path / "out"
+    assert [r.name for r in many.recipes("laptop", [0], ["fast"])] == ["tiny/fast"]
+    reproduce(many, "laptop", [0], out, in_process, only=["slow"])
+    folder = reproduce(many, "laptop", [0], out, in_process, add=True, only=["fast"])
+    assert {r["recipe"] for r in read_rows(folder / "rows.csv")} == {"tiny/slow", "tiny/fast"}
+    with pytest.raises(TenfoldError, match=r'recipe of tiny/many "fats"; did you mean "fast"'):
+        many.recipes("laptop", [0], ["fats"])
+    (both,) = experiments.find("tiny/both")
+    with pytest.raises(TenfoldError, match="tiny/both measures over all that it trains"):
+        both.recipes("laptop", [0], ["adder"])
+
+
 def test_seeds_of_a_recipe_that_has_changed_are_not_added_to(shelf, tmp_path):
     (shelf / "both.py").write_text(BOTH.split("    (more,)")[0])
     (both,) = experiments.find("tiny/both")

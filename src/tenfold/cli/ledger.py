@@ -96,6 +96,10 @@ def reproduce(
         bool,
         Parameter(negative=(), help="Keep committed seeds that are not named, and add these."),
     ] = False,
+    only: Annotated[
+        str | None,
+        Parameter(help="Of its recipes these alone, such as parity-rope; --add keeps the others."),
+    ] = None,
     dry_run: Annotated[bool, Parameter(negative=(), help="List the runs and their cost.")] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -113,7 +117,12 @@ def reproduce(
 
     wanted = parse_numbers(seeds, "seed", 0) if seeds is not None else None
     chosen = experiments.find(experiment)
-    recipes = {each.id: each.recipes(scale, wanted) for each in chosen}
+    names = only.split(",") if only is not None else []
+    if names and not (add or dry_run):
+        raise TenfoldError(
+            "--only would leave out what is committed of other recipes; name --add too"
+        )
+    recipes = {each.id: each.recipes(scale, wanted, names) for each in chosen}
     if dry_run:
         once = {recipe.run_name: recipe for some in recipes.values() for recipe in some}
         every = list(once.values())  # several experiments may ask the same run
@@ -124,7 +133,10 @@ def reproduce(
     for each in chosen:
         experiments.check_place(each.folder(shelf, scale), recipes[each.id], add)
     sweep = _sweep(runs, on, workers, address)
-    told = [_reproduce(each, scale, wanted, shelf, sweep, add=add, quiet=json_) for each in chosen]
+    told = [
+        _reproduce(each, scale, wanted, shelf, sweep, add=add, only=names, quiet=json_)
+        for each in chosen
+    ]
     if json_:
         print_json(told)
     if any(each["failed"] for each in told):
@@ -157,6 +169,7 @@ def _reproduce(
     shelf: Path,
     sweep: Sweep,
     add: bool,
+    only: Sequence[str],
     quiet: bool,
 ) -> dict[str, Any]:
     """One experiment: its folder, and what became of each claim; a failure is told, and changes nothing."""
@@ -178,7 +191,7 @@ def _reproduce(
         "failed": None,
     }
     try:
-        folder = reproduce(experiment, scale, seeds, shelf, sweep, add)
+        folder = reproduce(experiment, scale, seeds, shelf, sweep, add, only)
     except Stopped:
         raise
     except TenfoldError as error:

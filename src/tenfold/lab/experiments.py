@@ -91,9 +91,23 @@ class Experiment:
         """Where its results are."""
         return shelf / self.paper / self.name / scale
 
-    def recipes(self, scale: str, seeds: Sequence[int] | None = None) -> list[Recipe]:
-        """What it trains before anything is measured; nothing, if it is theory alone."""
-        return grid(self.path, scale, seeds) if "grid" in self.holds else []
+    def recipes(
+        self, scale: str, seeds: Sequence[int] | None = None, only: Sequence[str] = ()
+    ) -> list[Recipe]:
+        """What it trains before anything is measured; nothing, if it is theory alone. `only`: those of these names."""
+        found = grid(self.path, scale, seeds) if "grid" in self.holds else []
+        if not only:
+            return found
+        if "measure" in self.holds:
+            raise TenfoldError(
+                f"{self.id} measures over all that it trains; some recipes alone can be run of an "
+                "experiment that only trains"
+            )
+        known = {each.name.removeprefix(f"{self.paper}/") for each in found}
+        for name in only:
+            if name not in known:
+                raise unknown(f"recipe of {self.id}", name, known)
+        return [each for each in found if each.name.removeprefix(f"{self.paper}/") in only]
 
 
 @dataclass
@@ -147,11 +161,15 @@ def find(name: str) -> list[Experiment]:
 
 
 def run(
-    experiment: Experiment, scale: str, seeds: Sequence[int] | None, sweep: Sweep
+    experiment: Experiment,
+    scale: str,
+    seeds: Sequence[int] | None,
+    sweep: Sweep,
+    only: Sequence[str] = (),
 ) -> tuple[Collected, list[Run]]:
     """Train and measure; all rows, and the runs they came from."""
     lab = Lab(scale, seeds, sweep)
-    lab.sweep(experiment.recipes(scale, seeds))
+    lab.sweep(experiment.recipes(scale, seeds, only))
     measured: list[Row] = []
     if "measure" in experiment.holds:
         measured = [_whole(experiment, row) for row in _measured(experiment, lab)]

@@ -20,12 +20,13 @@ def reproduce(
     shelf: Path,
     sweep: Sweep,
     add: bool = False,
+    only: Sequence[str] = (),
 ) -> Path:
     """Run an experiment and leave its results; a failure leaves what was there before.
 
-    With `add`, committed seeds that were not run now stay beside the new ones.
+    With `add`, committed recipes and seeds that were not run now stay beside the new ones.
     """
-    found, runs = experiments.run(experiment, scale, seeds, sweep)
+    found, runs = experiments.run(experiment, scale, seeds, sweep, only)
     folder = experiment.folder(shelf, scale)
     whole = experiments.beside(found, folder) if add else found
 
