@@ -49,4 +49,4 @@ def test_an_unknown_size():
 def test_the_papers_models_are_causal_with_learned_positions():
     model = build(recipe("principled/addition-absolute")).model()
     assert model.layout == "causal"
-    assert model.parameter_count() == 87_423
+    assert model.parameter_count() == 87_471
