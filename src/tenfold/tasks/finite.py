@@ -15,6 +15,8 @@ from pydantic import NonNegativeInt, PositiveInt
 from tenfold.registry import Spec
 from tenfold.tasks.base import Digits, Ints
 
+BLOCK = 256  # problems that are drawn together
+
 
 def finite(
     rng: np.random.Generator,
@@ -50,6 +52,3 @@ def held(
     ]
     digits, lengths = (np.concatenate(parts)[:count] for parts in zip(*blocks, strict=True))
     return digits, lengths
-
-
-BLOCK = 256
