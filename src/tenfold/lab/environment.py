@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,20 @@ def environment() -> dict[str, Any]:
         "numpy": np.__version__,
         "platform": platform.platform(),
         "cores": os.cpu_count(),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": told_command(sys.argv),
     }
+
+
+def told_command(words: Sequence[str]) -> str:
+    """As it was called; of a place on this machine its last part alone, since results are read elsewhere.
+
+    >>> told_command(
+    ...     [".venv/bin/tenfold", "sweep", "/home/me/a.py", "--out=/home/me/runs", "--seed", "1"]
+    ... )
+    'tenfold sweep a.py --out=runs --seed 1'
+    """
+    rest = [re.sub(r"(?<![^=])/\S*/([^/\s]+)/?$", r"\1", word) for word in words[1:]]
+    return " ".join([Path(words[0]).name, *rest])
 
 
 def commit() -> str | None:
