@@ -11,6 +11,7 @@ import pytest
 
 from tenfold.errors import TenfoldError
 from tenfold.lab import experiments
+from tenfold.lab.claims import papers
 from tenfold.lab.committed import COLUMNS, read_rows
 from tenfold.lab.recipes import names
 from tenfold.lab.results import Collected
@@ -53,6 +54,17 @@ def shelf(tmp_path, monkeypatch, recipe):
     (tmp_path / "papers" / "bare").mkdir()
     (tmp_path / "papers" / "bare" / "claims.yaml").write_text(CLAIM)
     return folder
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [each for paper in papers() for each in experiments.experiments(paper)],
+    ids=lambda each: each.id,
+)
+def test_one_seed_of_a_paper_is_one_run_a_recipe(experiment):
+    asked = [each.name for each in experiment.recipes("laptop", [5])]
+    assert len(asked) == len(set(asked))
+    assert set(asked) == {each.name for each in experiment.recipes("laptop")}
 
 
 def in_process(recipes):
