@@ -45,13 +45,12 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from truncated(lab, run)
-        yield from predicted(lab, run)
-        if run.recipe.name in HOLES:
-            label, digits = HOLES[run.recipe.name]
-            yield from of_domain(lab, run, label, Domain([run.recipe.data.length], digits=digits))
+def measure_run(lab, run):
+    yield from truncated(lab, run)
+    yield from predicted(lab, run)
+    if run.recipe.name in HOLES:
+        label, digits = HOLES[run.recipe.name]
+        yield from of_domain(lab, run, label, Domain([run.recipe.data.length], digits=digits))
 
 
 def draw(scale, rows, folder):

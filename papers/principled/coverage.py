@@ -38,15 +38,14 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        examiner, n = examiner_of(run), run.recipe.data.length
-        asked = examiner.problems(n, "seen", sampler(run.recipe.name), run.recipe.eval.n)
-        grade = functools.partial(graded, examiner, asked, n)
-        yield from of_both(lab, run, grade)
-        for length in run.recipe.eval.lengths:
-            value = covered(run.recipe.name, length)
-            yield {**lab.about(run), "length": length, "slice": "uniform", "metric": "exact-covered", "value": value}  # fmt: skip
+def measure_run(lab, run):
+    examiner, n = examiner_of(run), run.recipe.data.length
+    asked = examiner.problems(n, "seen", sampler(run.recipe.name), run.recipe.eval.n)
+    grade = functools.partial(graded, examiner, asked, n)
+    yield from of_both(lab, run, grade)
+    for length in run.recipe.eval.lengths:
+        value = covered(run.recipe.name, length)
+        yield {**lab.about(run), "length": length, "slice": "uniform", "metric": "exact-covered", "value": value}  # fmt: skip
 
 
 def graded(examiner, asked, length, model):
