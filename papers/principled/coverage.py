@@ -31,7 +31,7 @@ SERIES = {
     "principled/addition-even": "even digits",
     "principled/addition-holes": "digits 6 to 9",
 }
-PAIRS = 55  # of 100 pairs of digits do not carry
+PAIRS, LEADING = 55, 36  # of 100 pairs of digits do not carry; without 0, as both numbers have n digits there
 
 
 def grid(scale):
@@ -60,8 +60,8 @@ def covered(name, length):
     """The share of sums whose longer number has this length that have no hole in them."""
     if name in DIGITS:
         return Domain([length], digits=DIGITS[name]).size() / Domain([length]).size()
-    below = PAIRS ** (length - 1) if length > 1 else 0  # 0+0 has one digit
-    return (PAIRS**length - below) / Domain([length]).size()
+    leading = LEADING if length > 1 else PAIRS
+    return leading * PAIRS ** (length - 1) / Domain([length]).size()
 
 
 def draw(_scale, rows, folder):
