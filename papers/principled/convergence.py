@@ -20,17 +20,16 @@ def grid(scale):
     return [recipe(NAME, scale, seed=seed) for seed in range(3)]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from checkpoints(lab, run)
-        n = run.recipe.data.length
-        fitted = next(((s, exact) for s, exact in looked_at(run) if exact[n] >= FIT), None)
-        if fitted is None:
-            continue
-        about = {**lab.about(run), "slice": "uniform", "metric": "exact-at-fit", "checkpoint": "best"}  # fmt: skip
-        for length, value in fitted[1].items():
-            told = {"length": length, "value": value, "n": run.recipe.eval.validation_n}
-            yield {**about, **told, "steps": fitted[0]}
+def measure_run(lab, run):
+    yield from checkpoints(lab, run)
+    n = run.recipe.data.length
+    fitted = next(((s, exact) for s, exact in looked_at(run) if exact[n] >= FIT), None)
+    if fitted is None:
+        return
+    about = {**lab.about(run), "slice": "uniform", "metric": "exact-at-fit", "checkpoint": "best"}  # fmt: skip
+    for length, value in fitted[1].items():
+        told = {"length": length, "value": value, "n": run.recipe.eval.validation_n}
+        yield {**about, **told, "steps": fitted[0]}
 
 
 def draw(_scale, rows, folder):

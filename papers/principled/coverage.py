@@ -31,22 +31,21 @@ SERIES = {
     "principled/addition-even": "even digits",
     "principled/addition-holes": "digits 6 to 9",
 }
-PAIRS = 55  # of 100 pairs of digits do not carry
+PAIRS, LEADING = 55, 36  # of 100 pairs of digits do not carry; without 0, as both numbers have n digits there
 
 
 def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        examiner, n = examiner_of(run), run.recipe.data.length
-        asked = examiner.problems(n, "seen", sampler(run.recipe.name), run.recipe.eval.n)
-        grade = functools.partial(graded, examiner, asked, n)
-        yield from of_both(lab, run, grade)
-        for length in run.recipe.eval.lengths:
-            value = covered(run.recipe.name, length)
-            yield {**lab.about(run), "length": length, "slice": "uniform", "metric": "exact-covered", "value": value}  # fmt: skip
+def measure_run(lab, run):
+    examiner, n = examiner_of(run), run.recipe.data.length
+    asked = examiner.problems(n, "seen", sampler(run.recipe.name), run.recipe.eval.n)
+    grade = functools.partial(graded, examiner, asked, n)
+    yield from of_both(lab, run, grade)
+    for length in run.recipe.eval.lengths:
+        value = covered(run.recipe.name, length)
+        yield {**lab.about(run), "length": length, "slice": "uniform", "metric": "exact-covered", "value": value}  # fmt: skip
 
 
 def graded(examiner, asked, length, model):
@@ -61,8 +60,8 @@ def covered(name, length):
     """The share of sums whose longer number has this length that have no hole in them."""
     if name in DIGITS:
         return Domain([length], digits=DIGITS[name]).size() / Domain([length]).size()
-    below = PAIRS ** (length - 1) if length > 1 else 0  # 0+0 has one digit
-    return (PAIRS**length - below) / Domain([length]).size()
+    leading = LEADING if length > 1 else PAIRS
+    return leading * PAIRS ** (length - 1) / Domain([length]).size()
 
 
 def draw(_scale, rows, folder):

@@ -23,17 +23,16 @@ def grid(scale):
     return [recipe(NAME, scale, seed=seed) for seed in range(3)]
 
 
-def measure(lab):
+def measure_run(lab, run):
     smoke = lab.scale == "smoke"
-    for run in lab.runs:
-        yield from digit_analysis(lab, run, n=200 if smoke else 10_000)
-        yield from intervened(lab, run, BEYOND, n=3 if smoke else 100)
-        if not SEEN:
-            digits, n = run.recipe.data.length, 3 if smoke else 50
-            length = digits + BEYOND
-            SEEN["found"] = influence(run, length, n)
-            SEEN["others"] = {f"last {digits}": truncated(run, length, digits, n)}
-            SEEN["title"] = f"{NAME}, trained on {digits} digits, asked {length}"
+    yield from digit_analysis(lab, run, n=200 if smoke else 10_000)
+    yield from intervened(lab, run, BEYOND, n=3 if smoke else 100)
+    if not SEEN:
+        digits, n = run.recipe.data.length, 3 if smoke else 50
+        length = digits + BEYOND
+        SEEN["found"] = influence(run, length, n)
+        SEEN["others"] = {f"last {digits}": truncated(run, length, digits, n)}
+        SEEN["title"] = f"{NAME}, trained on {digits} digits, asked {length}"
 
 
 def draw(_scale, _rows, folder):

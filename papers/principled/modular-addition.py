@@ -21,10 +21,9 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from truncated(lab, run)
-        yield from predicted(lab, run)
+def measure_run(lab, run):
+    yield from truncated(lab, run)
+    yield from predicted(lab, run)
 
 
 def draw(_scale, rows, folder):

@@ -4,6 +4,7 @@
 
 The runs are those of `principled/modular-addition` and `principled/modular-multiplication`, which hold the claims; where these
 were made nothing is trained. Predictions are exact counts for what a run is asked: the longer number has the length.
+At laptop scale n is 2; published numbers, of n = 3, stand at lengths that are as far from n.
 """
 
 from tenfold.lab.recipes import recipe
@@ -16,7 +17,8 @@ SUMS = {
 }
 PRODUCTS = {f"principled/modular-product-{p}": f"products modulo {p}" for p in (50, 100, 51, 101)}
 RIGHT = dict.fromkeys(range(1, 10), 1.0)
-PUBLISHED = {  # products, n = 3 as here; for sums the paper has a theorem and no table
+FEWER = {"smoke": 1, "laptop": 1, "paper": 0}  # digits in training than the paper's 3
+PUBLISHED = {  # products by length, n = 3; for sums the paper has a theorem and no table
     "principled/modular-product-50": RIGHT,
     "principled/modular-product-100": RIGHT,
     "principled/modular-product-51": dict(
@@ -32,11 +34,11 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SUMS | PRODUCTS]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from predicted(lab, run)
+def measure_run(lab, run):
+    yield from predicted(lab, run)
 
 
-def draw(_scale, rows, folder):
-    title = "Modular tasks, right in %: measured / predicted / published"
-    beside.table(rows, SUMS | PRODUCTS, PUBLISHED, folder / "table", title)
+def draw(scale, rows, folder):
+    title = "Modular tasks, right in %: measured / predicted / published as far from training"
+    theirs = {name: {at - FEWER[scale]: share for at, share in found.items()} for name, found in PUBLISHED.items()}  # fmt: skip
+    beside.table(rows, SUMS | PRODUCTS, theirs, folder / "table", title)

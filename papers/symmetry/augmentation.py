@@ -26,18 +26,17 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in (AUGMENTED, RELATIVE)]
 
 
-def measure(lab):
-    for run in lab.runs:
-        if run.recipe.name != AUGMENTED:
-            continue
-        ask = partial(
-            digit_rows,
-            examiner_of(run),
-            length=2 * run.recipe.data.length,
-            digits=DIGITS,
-            n=run.recipe.eval.n,
-        )
-        yield from of_both(lab, run, ask)
+def measure_run(lab, run):
+    if run.recipe.name != AUGMENTED:
+        return
+    ask = partial(
+        digit_rows,
+        examiner_of(run),
+        length=2 * run.recipe.data.length,
+        digits=DIGITS,
+        n=run.recipe.eval.n,
+    )
+    yield from of_both(lab, run, ask)
 
 
 def draw(_scale, rows, folder):

@@ -26,9 +26,8 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for name in SERIES for seed in range(SEEDS.get(name, 1))]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from every_run(lab, run, LENGTH.get(lab.scale, 200), cascades=CASCADES, carries=())
+def measure_run(lab, run):
+    yield from every_run(lab, run, LENGTH.get(lab.scale, 200), cascades=CASCADES, carries=())
 
 
 def draw(scale, rows, folder):

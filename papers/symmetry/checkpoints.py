@@ -18,10 +18,9 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in NAMES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from checkpoints(lab, run)
-        yield from spread(lab, run)
+def measure_run(lab, run):
+    yield from checkpoints(lab, run)
+    yield from spread(lab, run)
 
 
 def draw(_scale, rows, folder):

@@ -23,9 +23,8 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from every_run(lab, run, LENGTH.get(lab.scale, 10))
+def measure_run(lab, run):
+    yield from every_run(lab, run, LENGTH.get(lab.scale, 10))
 
 
 def draw(scale, rows, folder):

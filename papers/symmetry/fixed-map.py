@@ -25,20 +25,18 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in NAMES]
 
 
-def measure(lab):
-    n = 4 if lab.scale == "smoke" else 30
-    for run in lab.runs:
-        trained = run.recipe.data.length
-        for slice, length in (("uniform", 2 * trained), ("as-trained", trained)):
-            found = lists(run, length, n)
-            if slice == "uniform":
-                FOUND.setdefault(run.recipe.name, found)
-            told = {"same-list": found.same_list, "reach": found.reach, **_moves(found)}
-            for metric, value in told.items():
-                yield {
-                    **lab.about(run), "length": length, "slice": slice, "checkpoint": "best", "metric": metric,
-                    "value": value, "n": int(found.counts.sum()),
-                }  # fmt: skip
+def measure_run(lab, run):
+    n, trained = 4 if lab.scale == "smoke" else 30, run.recipe.data.length
+    for slice, length in (("uniform", 2 * trained), ("as-trained", trained)):
+        found = lists(run, length, n)
+        if slice == "uniform":
+            FOUND.setdefault(run.recipe.name, found)
+        told = {"same-list": found.same_list, "reach": found.reach, **_moves(found)}
+        for metric, value in told.items():
+            yield {
+                **lab.about(run), "length": length, "slice": slice, "checkpoint": "best", "metric": metric,
+                "value": value, "n": int(found.counts.sum()),
+            }  # fmt: skip
 
 
 def _moves(found):

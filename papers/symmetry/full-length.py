@@ -26,11 +26,10 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        frame = FRAME.get(lab.scale, 10)
-        for row in more_slices(lab, run, range(frame - 3, frame + 1), ["pads"], InPlace(frame)):
-            yield {**row, "format": "in-place"}
+def measure_run(lab, run):
+    frame = FRAME.get(lab.scale, 10)
+    for row in more_slices(lab, run, range(frame - 3, frame + 1), ["pads"], InPlace(frame)):
+        yield {**row, "format": "in-place"}
 
 
 def draw(_scale, rows, folder):

@@ -17,9 +17,8 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        yield from more_slices(lab, run, run.recipe.eval.lengths, ["multipliers"])
+def measure_run(lab, run):
+    yield from more_slices(lab, run, run.recipe.eval.lengths, ["multipliers"])
 
 
 def draw(_scale, rows, folder):

@@ -22,21 +22,20 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in NAMES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        found = maps(run)
-        FOUND.setdefault(run.recipe.name, found)
-        for metric, value in measures(found).items():
-            yield {
-                **lab.about(run), "slice": "uniform", "checkpoint": "best", "metric": metric, "value": value,
-            }  # fmt: skip
-        for layer in found:
-            for back, size in layer.columns_back().items():
-                if abs(back) <= 5:
-                    yield {
-                        **lab.about(run), "slice": layer.name, "checkpoint": "best",
-                        "metric": f"length-at-{back}", "value": size,
-                    }  # fmt: skip
+def measure_run(lab, run):
+    found = maps(run)
+    FOUND.setdefault(run.recipe.name, found)
+    for metric, value in measures(found).items():
+        yield {
+            **lab.about(run), "slice": "uniform", "checkpoint": "best", "metric": metric, "value": value,
+        }  # fmt: skip
+    for layer in found:
+        for back, size in layer.columns_back().items():
+            if abs(back) <= 5:
+                yield {
+                    **lab.about(run), "slice": layer.name, "checkpoint": "best",
+                    "metric": f"length-at-{back}", "value": size,
+                }  # fmt: skip
 
 
 def draw(_scale, _rows, folder):

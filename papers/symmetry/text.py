@@ -29,14 +29,13 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
 
 
-def measure(lab):
-    for run in lab.runs:
-        length = run.recipe.data.length
-        looks, alike = attention_to_text(run, length, PROBLEMS)
-        known = {**lab.about(run), "checkpoint": "best", "length": length, "slice": "uniform"}
-        known["n"] = PROBLEMS
-        yield {**known, "metric": "attention-to-text", "value": looks}
-        yield {**known, "metric": "text-share", "value": alike}
+def measure_run(lab, run):
+    length = run.recipe.data.length
+    looks, alike = attention_to_text(run, length, PROBLEMS)
+    known = {**lab.about(run), "checkpoint": "best", "length": length, "slice": "uniform"}
+    known["n"] = PROBLEMS
+    yield {**known, "metric": "attention-to-text", "value": looks}
+    yield {**known, "metric": "text-share", "value": alike}
 
 
 def draw(_scale, rows, folder):

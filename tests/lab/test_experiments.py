@@ -323,6 +323,28 @@ def test_some_recipes_alone_are_added_to_the_others(shelf, tmp_path):
         both.recipes("laptop", [0], ["adder"])
 
 
+EACH = """
+from tenfold.lab.recipes import recipe
+
+def grid(scale):
+    whole = recipe("tiny/adder", scale)
+    return [whole.replace(name=f"tiny/{k}", train={"lr": v}) for k, v in (("slow", 0.1), ("fast", 0.2))]
+
+def measure_run(lab, run):
+    yield {**lab.about(run), "metric": "steps-done", "value": run.result()["steps"]}
+"""
+
+
+def test_what_is_measured_of_each_run_goes_with_it(shelf, tmp_path):
+    (shelf / "each.py").write_text(EACH)
+    (each,) = experiments.find("tiny/each")
+    out = tmp_path / "out"
+    reproduce(each, "laptop", [0], out, in_process, only=["slow"])
+    folder = reproduce(each, "laptop", [0], out, in_process, add=True, only=["fast"])
+    done = [r["recipe"] for r in read_rows(folder / "rows.csv") if r["metric"] == "steps-done"]
+    assert done == ["tiny/slow", "tiny/fast"]
+
+
 def test_seeds_of_a_recipe_that_has_changed_are_not_added_to(shelf, tmp_path):
     (shelf / "both.py").write_text(BOTH.split("    (more,)")[0])
     (both,) = experiments.find("tiny/both")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tenfold.lab.convergence import added, converges, rise, series_in, settled
-from tenfold.lab.experiments import Lab, draw, find
+from tenfold.lab.experiments import Lab, draw, find, measure
 from tenfold.lab.recipes import recipe
 from tenfold.lab.train import train
 from tenfold.pe import FIRE, ALiBi, Inverse, Learned, Power, Sandwich
@@ -27,7 +27,7 @@ def lab(tmp_path_factory):
 
 def measured(name, lab):
     (experiment,) = find(f"extrapolation/{name}")
-    return experiment, list(experiment.holds["measure"](lab))
+    return experiment, measure(experiment, lab)
 
 
 def drawn(experiment, rows, folder):

@@ -12,7 +12,7 @@ from tenfold.errors import TenfoldError
 from tenfold.lab.answer import GoingOn
 from tenfold.lab.build import build
 from tenfold.lab.cost import count
-from tenfold.lab.experiments import Lab, find
+from tenfold.lab.experiments import Lab, find, measure
 from tenfold.lab.recipe import Recipe
 from tenfold.lab.recipes import names, recipe
 from tenfold.lab.run import Run
@@ -243,7 +243,7 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
     ]
     lab = Lab("smoke", [0], lambda recipes: [train(r, tmp_path / r.run_name) for r in recipes])
     lab.sweep([recipe(name, "smoke", train={"steps": 2}) for name in wanted])
-    rows = list(experiment.holds["measure"](lab))
+    rows = measure(experiment, lab)
     rises = {r["recipe"]: r["value"] for r in rows if r["metric"] == "rise"}
     assert set(rises) == set(wanted)
     found = {(r["recipe"].split("/")[1], r["metric"]): r["value"] for r in rows}

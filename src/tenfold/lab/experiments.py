@@ -2,8 +2,8 @@
 
 `addition.py` or `addition.grid.yaml` is the experiment `symmetry/addition`. A Python file gives `grid`, the
 recipes to train (a list, or a function of the scale), or `measure(lab)`, rows that no run measures by itself
-(theory in closed form, a second stage of training, what attention looks at), or both; and it may give
-`draw(scale, rows, folder)`, which leaves figures beside them.
+(theory in closed form, a second stage of training), or both. Beside a grid it may give `measure_run(lab, run)`,
+more rows of one run (what attention looks at), and `draw(scale, rows, folder)`, which leaves figures.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Experiment:
         if "measure" in self.holds:
             raise TenfoldError(
                 f"{self.id} measures over all that it trains; some recipes alone can be run of an "
-                "experiment that only trains"
+                "experiment that measures each run by itself"
             )
         known = {each.name.removeprefix(f"{self.paper}/") for each in found}
         for name in only:
@@ -170,13 +170,22 @@ def run(
     """Train and measure; all rows, and the runs they came from."""
     lab = Lab(scale, seeds, sweep)
     lab.sweep(experiment.recipes(scale, seeds, only))
-    measured: list[Row] = []
-    if "measure" in experiment.holds:
-        measured = [_whole(experiment, row) for row in _measured(experiment, lab)]
+    measured = [_whole(experiment, row) for row in measure(experiment, lab)]
     found = collect([each.folder for each in lab.runs]) if lab.runs else Collected()
     if found.problems:
         raise TenfoldError(f"{experiment.id}: {found.problems[0]}")
     return Collected(found.rows + measured, found.runs), lab.runs
+
+
+def measure(experiment: Experiment, lab: Lab) -> list[Row]:
+    """What it measures of its runs, one by one and over all."""
+    rows: list[Row] = []
+    with _telling(experiment):
+        if "measure_run" in experiment.holds:
+            rows += [row for run in lab.runs for row in experiment.holds["measure_run"](lab, run)]
+        if "measure" in experiment.holds:
+            rows += experiment.holds["measure"](lab)
+    return rows
 
 
 def draw(experiment: Experiment, scale: str, rows: Sequence[Row], folder: Path) -> None:
@@ -184,11 +193,6 @@ def draw(experiment: Experiment, scale: str, rows: Sequence[Row], folder: Path) 
     if "draw" in experiment.holds:
         with _telling(experiment):
             experiment.holds["draw"](scale, rows, folder)
-
-
-def _measured(experiment: Experiment, lab: Lab) -> list[Row]:
-    with _telling(experiment):
-        return list(experiment.holds["measure"](lab))
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def table(
     """Exact match in percent, the median seed; what was predicted; what was published: `33.1 / 33.3 / -`.
 
     Lengths are those that were measured. The darker a cell, the further measured and predicted are apart. Published numbers
-    are of the same length, so they belong to models that were trained on as many digits. Without rows nothing is drawn.
+    are given by our lengths. Without rows nothing is drawn.
     """
     shown = {name: words for name, words in series.items() if any(r["recipe"] == name for r in rows)}  # fmt: skip
     lengths = sorted({r["length"] for r in rows if r["recipe"] in shown and r["length"]})
