@@ -31,7 +31,8 @@ SERIES = {
     "principled/addition-even": "even digits",
     "principled/addition-holes": "digits 6 to 9",
 }
-PAIRS, LEADING = 55, 36  # of 100 pairs of digits do not carry; without 0, as both numbers have n digits there
+PAIRS = 55  # of 100 pairs of digits do not carry
+LEADING = 36  # of those without a 0: both numbers have n digits
 
 
 def grid(scale):
