@@ -23,6 +23,34 @@ def runs(tmp_path_factory):
     return {name: train(recipe(f"principled/{name}", "smoke"), folder / name) for name in names}
 
 
+class Oracle:
+    """Answers `^00012+00034=` with a function of the two numbers, from the units on, and ends."""
+
+    def __init__(self, run, function):
+        self.width, self.end = run.recipe.format.options["width"], run.built.batcher.vocabulary.end
+        self.function = function
+
+    def answer(self, batch):
+        tokens = batch.sequence.tokens.numpy()
+        powers = 10 ** np.arange(self.width)[::-1]
+        a, b = (tokens[:, at : at + self.width] @ powers for at in (1, self.width + 2))
+        answer = self.function(a, b)[:, None] // 10 ** np.arange(batch.read) % 10
+        answer[:, -1] = self.end
+        return torch.from_numpy(answer)
+
+
+@pytest.fixture
+def answering(runs, monkeypatch):
+    """`answering("addition-absolute", lambda a, b: a + b)`: that run, with a model that computes it."""
+
+    def make(name, function):
+        oracle = Oracle(runs[name], function)
+        monkeypatch.setattr(runs[name], "answerer", lambda which="best": oracle)
+        return runs[name]
+
+    return make
+
+
 @pytest.fixture
 def lab(runs):
     return experiments.Lab("smoke", None, lambda recipes: [], list(runs.values()))
@@ -114,7 +142,38 @@ def test_no_problems(runs):
         truncation.compared(runs["addition-absolute"], [3], 0)
 
 
+def test_both_numbers_of_the_length_as_theory_has_it(answering):
+    """Measured and predicted are of the same problems, also where the format has padding left."""
+    run = answering("modular-70-absolute", lambda a, b: (a % 100 + b % 100) % 70)
+    rows = truncation.compared(run, [1, 2, 3, 4], 2000, slice="full")
+    found = {(row.length, row.metric): row.value for row in rows}
+    assert {row.slice for row in rows} == {"full"}
+    wanted = [each.accuracy for each in predict(operation("mod-add", 70), 2, [1, 2, 3, 4])]
+    for length, accuracy in enumerate(wanted, 1):
+        assert found[length, "exact-truncated"] == 1.0
+        assert found[length, "exact-predicted"] == accuracy
+        assert abs(found[length, "exact"] - accuracy) < 4 * (0.25 / 2000) ** 0.5
+    with pytest.raises(TenfoldError, match="a length of 6 digits does not fit the format"):
+        truncation.compared(run, [6], 10, slice="full")
+
+
 # the command line
+
+
+def test_every_slice_of_a_length_has_a_line(tenfold, runs):
+    words = ("truncation", runs["addition-absolute"].folder, "--lengths", "3,4", "--n", 10)
+    _, out, _ = tenfold(*words, "--slice", "cascades", "--json")
+    asked = dict.fromkeys((row["length"], row["slice"]) for row in json.loads(out))
+    assert len(asked) == 3 + 3
+    _, out, _ = tenfold(*words, "--slice", "cascades")
+    head, *lines = [line.split() for line in out.splitlines()[-7:]]
+    assert head[:2] == ["digits", "slice"]
+    assert [(int(line[0]), line[1]) for line in lines] == list(asked)
+    code, out, _ = tenfold(*words, "--slice", "full")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[-2:]] == ["3", "4"]
+    code, _, err = tenfold(*words, "--slice", "sentences")
+    assert err == 'error: the slice "sentences" asks nothing at these lengths of this task\n'
 
 
 def test_truncation_on_the_command_line(tenfold, runs):

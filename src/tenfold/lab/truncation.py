@@ -15,7 +15,7 @@ from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Answerer
 from tenfold.evals.exact import Row as Measured
 from tenfold.evals.explained import explained_by_model
-from tenfold.evals.truncation import graded_twice, moved_rows, truncated_rows
+from tenfold.evals.truncation import both_long_rows, graded_twice, moved_rows, truncated_rows
 from tenfold.lab.committed import Row
 from tenfold.lab.experiments import Lab
 from tenfold.lab.measuring import examiner_of, of_both
@@ -35,15 +35,23 @@ def compared(
     seed: int = 0,
     slice: str = "uniform",
 ) -> list[Measured]:
-    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length."""
+    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length.
+
+    Of a slice of the evaluator, but for `full`: that is theory's, both numbers of the length, at every length.
+    """
     torch.set_num_threads(run.recipe.train.threads)
     kept = run.recipe.data.length if digits is None else digits
     asked = run.recipe.eval.lengths if lengths is None else lengths
     count = run.recipe.eval.n if n is None else n
     if count < 1:
         raise TenfoldError(f"{count} problems; at least 1 is needed")
-    examiner = run.built.examiner(seed)
-    rows = truncated_rows(examiner, run.answerer(which), kept, asked, [slice], count)
+    examiner, model = run.built.examiner(seed), run.answerer(which)
+    if slice == "full":
+        rows = both_long_rows(examiner, model, kept, asked, count)
+    else:
+        rows = truncated_rows(examiner, model, kept, asked, [slice], count)
+    if not rows:
+        raise TenfoldError(f'the slice "{slice}" asks nothing at these lengths of this task')
     return [*rows, *_predicted(run, kept, asked, slice)]
 
 

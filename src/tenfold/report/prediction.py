@@ -26,20 +26,24 @@ def predicted_told(found: Sequence[Predicted]) -> list[str]:
 
 
 def compared_told(rows: Sequence[Row], digits: int) -> list[str]:
-    """A line a length: right against the truth, against the last digits, as predicted, and without an end."""
+    """A line a length, and a slice where there are several: against the truth, as predicted, against the last digits, endless."""
     heads = {
         "exact": "truth",
         "exact-predicted": "predicted",
         "exact-truncated": f"last {digits}",
         "no-end": "no end",
     }
-    held = {(row.length, row.metric): row.value for row in rows}
-    shown = {metric: head for metric, head in heads.items() if metric in {m for _, m in held}}
+    held = {(row.length, row.slice, row.metric): row.value for row in rows}
+    shown = {metric: head for metric, head in heads.items() if metric in {m for *_, m in held}}
+    slices = list(dict.fromkeys(row.slice for row in rows))
+    wide = max(map(len, slices)) + 2 if len(slices) > 1 else 0
     problems = max((row.n for row in rows), default=0)
-    lines = [f"% of {problems} problems a length", "digits" + _line(list(shown.values()))]
-    for length in dict.fromkeys(row.length for row in rows):
-        cells = [f"{100 * held[length, metric]:.1f}" for metric in shown]
-        lines.append(f"{length:>6}{_line(cells)}")
+    each = "a length and slice" if wide else "a length"
+    head = "digits" + (f"{'slice':>{wide}}" if wide else "")
+    lines = [f"% of {problems} problems {each}", head + _line(list(shown.values()))]
+    for length, slice in dict.fromkeys((row.length, row.slice) for row in rows):
+        cells = [f"{100 * held[length, slice, metric]:.1f}" for metric in shown]
+        lines.append(f"{length:>6}" + (f"{slice:>{wide}}" if wide else "") + _line(cells))
     return lines
 
 
