@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tenfold.errors import TenfoldError
+from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.digitwise_addition import DigitwiseAddition
 from tenfold.tasks.full_multiplication import FullMultiplication
@@ -15,6 +16,7 @@ from tenfold.tasks.multiplication import Multiplication
 from tenfold.theory.prediction import OPERATIONS, operation, predict
 from tenfold.theory.residues import Dropped, of_products, of_sums, of_whole
 
+SEVERAL = {"name": "several", "of": {"sum": "addition", "product": "full-multiplication"}}
 MODULI = range(2, 201)
 
 
@@ -171,6 +173,10 @@ def test_parts_are_shares():
             "products modulo 1009: 1009 residues",
         ),
         (lambda: predict(Multiplication(), 1, [2]), "has a multiplier of its own length"),
+        (
+            lambda: predict(TASKS.build(SEVERAL), 1, [2]),
+            'the task "several" has several operations, + and *; predictions are of one',
+        ),
     ],
 )
 def test_what_is_refused(call, message):

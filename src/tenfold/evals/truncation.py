@@ -54,7 +54,7 @@ def graded_twice(
 ) -> list[Row]:
     """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
     task = examiner.batcher.task
-    cut = Truncated.to(digits, task).solve(examples.operands, examples.lengths)
+    cut = Truncated.to(digits, task).asked(examples)
     end = examiner.batcher.vocabulary.end
     linear = bool(getattr(model, "linear", False))
     right = same = endless = 0

@@ -40,6 +40,10 @@ def by_task(task: Task, digits: int) -> Right:
         raise TenfoldError(
             f'the task "{task.name}" has {task.terms} number(s); predictions are of two'
         )
+    if len(task.operator) > 1:
+        raise TenfoldError(
+            f'the task "{task.name}" has several operations, {" and ".join(task.operator)}; predictions are of one'
+        )
     cut = Truncated.to(digits, task)
 
     def right(a: Numbers, b: Numbers) -> Bools:
