@@ -13,6 +13,7 @@ from tenfold.tasks.full_multiplication import FullMultiplication
 from tenfold.tasks.modular_addition import ModularAddition
 from tenfold.tasks.modular_multiplication import ModularMultiplication
 from tenfold.tasks.multiplication import Multiplication
+from tenfold.tasks.subtraction import Subtraction
 from tenfold.theory.prediction import OPERATIONS, operation, predict
 from tenfold.theory.residues import Dropped, of_products, of_sums, of_whole
 
@@ -96,6 +97,48 @@ def test_a_function_and_a_task_agree_with_the_count(name, modulus, slice):
 def test_a_task_that_theory_cannot_count():
     found = predict(DigitwiseAddition(), 1, [1, 2, 3])
     assert [each.exact for each in found] == [1, Fraction(1, 9), Fraction(1, 90)]
+
+
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_difference_whose_last_digits_have_no_answer_is_wrong(length, slice):
+    """Two plain loops; the larger number is first, as it is drawn."""
+    a, b = (each.tolist() for each in pairs(length, slice))
+    problems = [(max(pair), min(pair)) for pair in zip(a, b, strict=True)]
+    right = [x - y == x % 10 - y % 10 for x, y in problems]  # a difference is never below 0
+    (found,) = predict(Subtraction(), 1, [length], slice=slice)
+    assert found.exact == Fraction(sum(right), len(right))
+    assert (found.exact == 1) == (length == 1)
+
+
+def loops(function, length):
+    """The share of pairs of this length that one digit alone answers, in Python's integers."""
+    numbers = range(10 ** (length - 1), 10**length)
+    right = [function(a, b) == function(a % 10, b % 10) for a in numbers for b in numbers]
+    return Fraction(sum(right), len(right))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: 7,
+        lambda a, b: a**b % 5,  # overflows
+        lambda a, b: a**9 * b**9 % 7,  # too
+        lambda a, b: (99 - a) ** 30 % 5,  # and this where numbers are small
+        lambda a, b: a if a % 3 else b,  # takes no arrays
+        lambda a, b: (a % 2, b % 5),  # not a number
+        np.gcd,
+    ],
+)
+def test_any_function_of_two_numbers(function):
+    assert predict(function, 1, [2])[0].exact == loops(function, 2)
+
+
+def test_a_function_that_fails_says_where():
+    with pytest.raises(TenfoldError, match="the function fails for 10 and 10: ZeroDivisionError"):
+        predict(lambda a, b: a // (b % 10), 1, [2])
+    with pytest.raises(TenfoldError, match="the function fails for 10 and 0: ZeroDivisionError"):
+        predict(lambda a, b: a // b, 1, [2], slice="uniform")
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])

@@ -207,6 +207,10 @@ class Task(ABC):
         """What was drawn, made a problem of this task: the larger number first, a multiplier before it."""
         return operands, lengths
 
+    def answerable(self, operands: Digits) -> NDArray[np.bool_]:
+        """Which of these operands (N, M, W) are a problem of the task: 12-7 is one, 7-12 is not."""
+        return np.ones(len(operands), dtype=np.bool_)
+
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """The hard problems of this length: samplers by label, for the slices `cascades`, `carries` and `nines`."""
         return {}

@@ -69,7 +69,8 @@ def predict(
     """Accuracy of what a model learns from numbers of `digits` digits, at each length.
 
     `slice`: both numbers uniform over those of exactly this length (`full`), or as evaluation draws them, the longer one of
-    this length (`uniform`). A task has its own base; a function is called with arrays of integers.
+    this length (`uniform`). A task has its own base. A function takes two whole numbers; it is quicker if it takes arrays of
+    them too. Problems whose last digits are no problem, as 210-15 of one digit, count as wrong.
 
     >>> found = predict(operation("mod-add", 7), digits=2, lengths=[2, 3, 9])
     >>> [(each.length, round(each.accuracy, 4)) for each in found]
