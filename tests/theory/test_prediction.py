@@ -18,7 +18,7 @@ from tenfold.theory.prediction import OPERATIONS, operation, predict
 from tenfold.theory.residues import Dropped, of_products, of_sums, of_whole
 
 SEVERAL = {"name": "several", "of": {"sum": "addition", "product": "full-multiplication"}}
-MODULI = range(2, 201)
+MODULI = range(1, 201)
 
 
 def pairs(length, slice="full", base=10):
@@ -191,6 +191,36 @@ def test_a_product_that_is_never_right():
     assert (found.accuracy, found.why.split(",")[0]) == (0.0, "A*b + B*a0 is never a multiple of 997")  # fmt: skip
 
 
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+@pytest.mark.parametrize("modulus", [1009, 10**30 + 57])
+def test_products_that_are_too_many_to_count_are_tried(modulus, slice):
+    change = changes(True, 1, 2, slice).tolist()
+    (found,) = predict(operation("mod-mul", modulus), 1, [2], slice=slice)
+    assert found.exact == Fraction(sum(each % modulus == 0 for each in change), len(change))
+    assert "pairs are the same without" in found.why
+
+
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+@pytest.mark.parametrize("length", [401, 900, 10**6])
+def test_what_is_too_small_for_a_float_is_not_called_never(length, slice):
+    """One in 10^400 is right; a float holds 0."""
+    (found,) = predict(operation("mod-add", 10**400 + 1), 1, [length], slice=slice)
+    assert found.accuracy == 0.0
+    assert found.why == "right where ~10^400 divides A + B, A and B what is dropped; 1/~10^400 for long numbers"  # fmt: skip
+
+
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+def test_what_is_never_right_is_called_so(slice):
+    """Up to the least length at which two dropped parts come to the modulus."""
+    modulus = 10**400 + 1
+    near, far = predict(operation("mod-add", modulus), 1, [400, 401], slice=slice)
+    assert near.why == "A + B is ~10^399 at the most, not a multiple of ~10^400, A and B what is dropped"  # fmt: skip
+    assert near.exact == 0 < far.exact
+    for length in range(2, 12):
+        (found,) = predict(operation("mod-add", 101010107), 1, [length], slice=slice)
+        assert ("at the most, not" in found.why) == (found.exact == 0), length
+
+
 def test_parts_are_shares():
     """Counts that are right cannot fall below 0 or rise above all."""
     for dropped in (Dropped(1), Dropped(2, zeros=True), Dropped(3, base=2)):
@@ -206,14 +236,19 @@ def test_parts_are_shares():
         (lambda: operation("plus"), 'unknown operation "plus"; known: add, mod-add, mod-mul, mul'),
         (lambda: operation("mod-add"), '"mod-add" needs a modulus, such as 51'),
         (lambda: operation("add", 7), '"add" has no modulus, and 7 was given; "mod-add" has'),
-        (lambda: operation("mod-mul", 1), "a modulus of 1; at least 2"),
+        (lambda: operation("mod-mul", 0), "a modulus of 0; at least 1"),
         (lambda: predict(np.gcd, 0, [1]), "trained on numbers of 0 digits; at least 1"),
         (lambda: predict(np.gcd, 1, [0]), "a length of 0 digits is too short"),
         (lambda: predict(np.gcd, 1, [1], slice="nines"), 'unknown slice of a prediction "nines"'),
-        (lambda: predict(np.gcd, 1, [5]), "8,100,000,000 pairs of 5 digits are too many to try"),
+        (lambda: predict(np.gcd, 1, [5]), "pairs of 5 digits are too many to try, 100,000,000 at"),
+        (lambda: predict(np.gcd, 1, [10**12]), "pairs of 1,000,000,000,000 digits are too many"),
         (
-            lambda: predict(operation("mod-mul", 1009), 1, [2]),
+            lambda: predict(operation("mod-mul", 1009), 1, [5]),
             "products modulo 1009: 1009 residues",
+        ),
+        (
+            lambda: predict(operation("mod-mul", 10**400 + 1), 1, [5]),
+            "products modulo ~10^400: ~10^400 residues",
         ),
         (lambda: predict(Multiplication(), 1, [2]), "has a multiplier of its own length"),
         (

@@ -97,16 +97,26 @@ def by_task(task: Task, digits: int) -> Right:
     return right
 
 
+def can_try(length: int, base: int, every: bool) -> bool:
+    """Whether pairs of this length are few enough."""
+    few = length <= PAIRS.bit_length()
+    return few and (base**length - _first(length, base, every)) ** 2 <= PAIRS
+
+
+def _first(length: int, base: int, every: bool) -> int:
+    """The least number of a pair: of this length, or any."""
+    return base ** (length - 1) if every and length > 1 else 0
+
+
 def tried(right: Right, length: int, base: int, every: bool) -> tuple[int, int]:
     """How many pairs are right, and of how many: both numbers of this length, or (not `every`) the longer one of it."""
-    least = base ** (length - 1) if length > 1 else 0
-    first = least if every else 0
-    numbers = base**length - first
-    if numbers**2 > PAIRS:
+    if not can_try(length, base, every):
         raise TenfoldError(
-            f"{numbers**2:,} pairs of {length} digits are too many to try, {PAIRS:,} at the most; "
+            f"pairs of {length:,} digits are too many to try, {PAIRS:,} at the most; "
             "sums and products, whole or modulo a number, are counted at any length"
         )
+    least, first = _first(length, base, True), _first(length, base, every)
+    numbers = base**length - first
     values = np.arange(first, base**length, dtype=np.int64)
     size = max(1, BLOCK // numbers)
     count = of = 0
