@@ -19,9 +19,10 @@ def predicted_told(found: Sequence[Predicted]) -> list[str]:
     """
     exact = [each.told or "" for each in found]
     wide = max(map(len, ["exact", *exact]))
-    lines = [f"digits  accuracy  {'exact':{wide}}  why"]
+    long = max(len(str(each)) for each in ["digits", *(each.length for each in found)])
+    lines = [f"{'digits':>{long}}  accuracy  {'exact':{wide}}  why"]
     for each, fraction in zip(found, exact, strict=True):
-        lines.append(f"{each.length:>6}  {each.accuracy:>8.2%}  {fraction:{wide}}  {each.why}")
+        lines.append(f"{each.length:>{long}}  {each.accuracy:>8.2%}  {fraction:{wide}}  {each.why}")
     return lines
 
 
