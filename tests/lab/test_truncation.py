@@ -198,6 +198,21 @@ def test_explained_on_the_command_line(tenfold, runs):
     assert json.loads(out)["truth"][:2] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("n", [0, -5, 5, 9])
+def test_too_few_problems_to_explain(tenfold, runs, n):
+    code, _, err = tenfold("explained", runs["addition-absolute"].folder, f"--n={n}")
+    assert code != 0
+    assert err == f"error: {n} problems; at least 10 are needed, a fifth of them to ask\n"
+
+
+@pytest.mark.parametrize("name", ["modular-70-absolute", "multiplication-absolute"])
+def test_what_is_no_sum_is_not_explained(tenfold, runs, name):
+    code, out, err = tenfold("explained", runs[name].folder, "--n", 50)
+    assert (code != 0, out) == (True, "")
+    assert err.startswith("error: digit sum and carry explain sums of two numbers, and the task ")
+    assert err.count("\n") == 1
+
+
 def test_the_intervention_picture(tenfold, runs, tmp_path):
     run = runs["addition-absolute"]
     asked = ("influence", run.folder, "--length", 4, "--digits", 2, "--n", 5)

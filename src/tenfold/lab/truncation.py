@@ -14,7 +14,7 @@ import torch
 from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Answerer
 from tenfold.evals.exact import Row as Measured
-from tenfold.evals.explained import explained_by_model
+from tenfold.evals.explained import LEAST, explained_by_model
 from tenfold.evals.truncation import both_long_rows, graded_twice, moved_rows, truncated_rows
 from tenfold.lab.committed import Row
 from tenfold.lab.experiments import Lab
@@ -111,6 +111,8 @@ def explained(
 ) -> tuple[list[float | None], list[float | None]]:
     """R^2 of every answer digit from its digit sum and the carry below, of the model's answers and of true ones."""
     torch.set_num_threads(run.recipe.train.threads)
+    if n < LEAST:
+        raise TenfoldError(f"{n} problems; at least {LEAST} are needed, a fifth of them to ask")
     asked = run.recipe.data.length if length is None else length
     examiner = run.built.examiner(seed)
     ((_, _, examples),) = examiner.questions([asked], ["uniform"], n)
