@@ -1,11 +1,13 @@
 """Runs of the `principled` paper at smoke scale: recipes, rows against the truncated function, the command line."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 import torch
 
+from tenfold.cli import predicting
 from tenfold.errors import TenfoldError
 from tenfold.lab import experiments, truncation
 from tenfold.lab.build import build
@@ -96,12 +98,25 @@ def test_rows_of_a_domain(runs, lab):
     assert {r["metric"] for r in rows} == {"exact", "exact-truncated", "no-end"}
 
 
-def test_rows_of_the_digit_analysis(runs, lab):
-    rows = list(truncation.digit_analysis(lab, runs["addition-absolute"], n=200))
+def test_rows_of_the_digit_analysis(answering, lab):
+    """An adder whose answers are true, and one whose tens have nothing to do with the tens of the question."""
+    run = answering("addition-absolute", lambda a, b: a + b)
+    rows = list(truncation.digit_analysis(lab, run, n=500))
+    assert {(r["length"], r["slice"], r["checkpoint"], r["n"]) for r in rows} == {(2, "uniform", "best", 500)}  # fmt: skip
     found = {r["metric"]: r["value"] for r in rows}
-    columns = [found[m] for m in ("explained-1", "explained-2") if m in found]
-    assert found.get("explained") == (pytest.approx(np.mean(columns)) if columns else None)
-    assert {r["length"] for r in rows} <= {2}
+    each = {"explained-1": 1.0, "explained-2": 1.0, "explained": 1.0}
+    assert each.items() <= found.items()  # two digits carry from one column below at the most
+    assert 0.5 < found["explained-3"] < 1.0  # the overflow does not see the tens' own carry
+    true = {m.removeprefix("explained-true"): v for m, v in found.items() if "true" in m}
+    assert true == {m.removeprefix("explained"): v for m, v in found.items() if "true" not in m}
+
+    noise = np.random.default_rng(0).integers(0, 10, 10**6)
+    run = answering("addition-absolute", lambda a, b: (a + b) % 10 + 10 * noise[1000 * a + b])
+    said = {r["metric"]: r["value"] for r in truncation.digit_analysis(lab, run, n=500)}
+    assert said["explained-1"] == 1.0
+    assert said["explained-2"] < 0.2
+    assert said["explained"] == pytest.approx((1.0 + said["explained-2"]) / 2)
+    assert {m: v for m, v in said.items() if "true" in m} == {m: v for m, v in found.items() if "true" in m}  # fmt: skip
 
 
 def test_rows_of_interventions(runs, lab):
@@ -160,6 +175,23 @@ def test_both_numbers_of_the_length_as_theory_has_it(answering):
 # the command line
 
 
+@pytest.mark.parametrize("lengths", ["3", "1-3"])
+@pytest.mark.parametrize(("slips", "told"), [(0, "100.0% right"), (1, "99.0% right"), (2, "98.0% right: not converged, the prediction is not about this model")])  # fmt: skip
+def test_the_training_length_is_told_first(tenfold, answering, monkeypatch, lengths, slips, told):
+    """Asked or not: 2 digits, of which a model gets so many of 100 wrong."""
+
+    def adds(a, b):
+        total = a % 100 + b % 100
+        if max(a.max(), b.max()) < 100:
+            total[:slips] += 1
+        return total
+
+    run = answering("addition-absolute", adds)
+    monkeypatch.setattr(predicting, "open_run", lambda name: run)
+    _, out, _ = tenfold("truncation", "it", "--lengths", lengths, "--n", 100)
+    assert out.splitlines()[0] == f"at 2 digits (training): {told}"
+
+
 def test_every_slice_of_a_length_has_a_line(tenfold, runs):
     words = ("truncation", runs["addition-absolute"].folder, "--lengths", "3,4", "--n", 10)
     _, out, _ = tenfold(*words, "--slice", "cascades", "--json")
@@ -179,9 +211,13 @@ def test_every_slice_of_a_length_has_a_line(tenfold, runs):
 def test_truncation_on_the_command_line(tenfold, runs):
     code, out, _ = tenfold("truncation", runs["modular-70-absolute"].folder, "--lengths", "2,4", "--n", 20)  # fmt: skip
     assert code == 0
-    assert out.splitlines()[0] == "% of 20 problems a length"
-    assert out.splitlines()[1].split() == ["digits", "truth", "predicted", "last", "2", "no", "end"]
-    assert len(out.splitlines()) == 4
+    learned, *lines = out.splitlines()
+    assert re.fullmatch(
+        r"at 2 digits \(training\): \d\d?\.\d% right: not converged, the .*", learned
+    )
+    assert lines[0] == "% of 20 problems a length"
+    assert lines[1].split() == ["digits", "truth", "predicted", "last", "2", "no", "end"]
+    assert len(lines) == 4
     _, out, _ = tenfold(
         "truncation", runs["multiplication-absolute"].folder, "--lengths", 3, "--digits", 1, "--n", 20, "--json",
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Runs against the function of the last n digits, n the training length: measured, and what that function predicts.
 
 Rows for experiments: `truncated`, `predicted`, `of_domain`, `digit_analysis`, `intervened`. Of one run by itself: `compared`,
-`explained`.
+`learned`, `explained`.
 """
 
 from __future__ import annotations
@@ -53,6 +53,24 @@ def compared(
     if not rows:
         raise TenfoldError(f'the slice "{slice}" asks nothing at these lengths of this task')
     return [*rows, *_predicted(run, kept, asked, slice)]
+
+
+def learned(
+    run: Run,
+    rows: Sequence[Measured] = (),
+    n: int | None = None,
+    *,
+    which: Which = "best",
+    seed: int = 0,
+) -> Measured:
+    """`exact` at the training length, from these rows or asked: predictions are about models that are right there."""
+    length = run.recipe.data.length
+    wanted = (length, "uniform", "exact")
+    for row in rows:
+        if (row.length, row.slice, row.metric) == wanted:
+            return row
+    count = run.recipe.eval.n if n is None else n
+    return run.built.examiner(seed).rows(run.answerer(which), [length], ["uniform"], count)[0]
 
 
 def truncated(
@@ -122,14 +140,17 @@ def explained(
 def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
     """Rows `explained-1`, `explained-2`, ...: R^2 by answer digit at the training length, and `explained`, their mean.
 
-    The mean leaves out what is above the numbers: an overflow has no digit sum of its own.
+    Of true answers: `explained-true-1`, ..., `explained-true`. A mean leaves out what is above the numbers: an overflow has
+    no digit sum of its own.
     """
     length = run.recipe.data.length
-    shares, _ = explained(run, length, n)
-    found = {f"explained-{i}": each for i, each in enumerate(shares, 1) if each is not None}
-    columns = [each for each in shares[:length] if each is not None]
-    if columns:
-        found["explained"] = float(np.mean(columns))
+    found: dict[str, float] = {}
+    model, truth = explained(run, length, n)
+    for metric, shares in {"explained": model, "explained-true": truth}.items():
+        found |= {f"{metric}-{i}": each for i, each in enumerate(shares, 1) if each is not None}
+        columns = [each for each in shares[:length] if each is not None]
+        if columns:
+            found[metric] = float(np.mean(columns))
     about = {**lab.about(run), "length": length, "slice": "uniform", "checkpoint": "best", "n": n}
     for metric, value in found.items():
         yield {**about, "metric": metric, "value": value}

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from tenfold.evals.exact import Row
 from tenfold.theory.prediction import Predicted
 
+CONVERGED = 0.99  # right at the training length, as claims about what is learned presuppose
+
 
 def predicted_told(found: Sequence[Predicted]) -> list[str]:
     """A line a length: accuracy, the exact fraction where it is short, why.
@@ -24,6 +26,20 @@ def predicted_told(found: Sequence[Predicted]) -> list[str]:
     for each, fraction in zip(found, exact, strict=True):
         lines.append(f"{each.length:>{long}}  {each.accuracy:>8.2%}  {fraction:{wide}}  {each.why}")
     return lines
+
+
+def learned_told(row: Row) -> str:
+    """Whether a run has converged on its training length, whose `exact` this row is.
+
+    >>> learned_told(Row(3, "uniform", "exact", 1.0, 1000))
+    'at 3 digits (training): 100.0% right'
+    >>> learned_told(Row(3, "uniform", "exact", 0.02, 1000))
+    'at 3 digits (training): 2.0% right: not converged, the prediction is not about this model'
+    """
+    told = f"at {row.length} digits (training): {100 * row.value:.1f}% right"
+    if row.value >= CONVERGED:
+        return told
+    return f"{told}: not converged, the prediction is not about this model"
 
 
 def compared_told(rows: Sequence[Row], digits: int) -> list[str]:
