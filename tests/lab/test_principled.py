@@ -1,5 +1,7 @@
 """Every experiment of the `principled` paper that trains, at smoke scale, one seed: rows, figures, and what its claims ask for."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tenfold.lab import experiments
@@ -11,7 +13,7 @@ from tenfold.lab.train import train
 TABLE = {"truth", "last-digits", "table"}
 FIGURES = {
     "addition": {"truth", "last-digits", "table-truth", "table-last-digits"},
-    "digits": {"intervention"},
+    "digits": {"explained", "intervention"},
     "modular-addition": TABLE,
     "moduli": {"table"},
     "encodings": {"generic", "aligned", "products"},
@@ -25,7 +27,7 @@ FIGURES = {
 TWICE = {"exact", "exact-truncated", "exact-predicted", "no-end"}
 METRICS = {
     "addition": TWICE,
-    "digits": {"moved-by-dropped", "moved-by-kept"},
+    "digits": {"moved-by-dropped", "moved-by-kept", "explained-true"},
     "modular-addition": TWICE,
     "moduli": {"exact", "exact-predicted"},
     "encodings": {"exact", "exact-truncated", "no-end"},
@@ -75,6 +77,23 @@ def missing(claim, rows):
     """The cells of its rule that have no rows."""
     judged = [each.judged(rows, 1) for part in claim.rule() for each in part]
     return {told for verdicts in judged for each in verdicts for told in each.missing}
+
+
+def test_convergence_is_read_from_the_log():
+    """The first look with 99% at n = 2 digits is the fit; what came before and after is not."""
+    (found,) = experiments.find("principled/convergence")
+    looks = {10: (0.5, 0.98, 0.3), 20: (1.0, 0.99, 0.4), 30: (1.0, 1.0, 0.9)}
+    log = [{"step": step, "eval": {"exact": dict(zip("123", look, strict=True))}} for step, look in looks.items()]  # fmt: skip
+    log.insert(1, {"step": 15, "loss": 0.1})
+    run = SimpleNamespace(recipe=recipe("principled/addition-followed", "smoke"), metrics=lambda: log)  # fmt: skip
+    lab = SimpleNamespace(about=lambda run: {})
+    rows = list(found.holds["measure_run"](lab, run))
+    fit = [(r["length"], r["value"], r["steps"], r["checkpoint"]) for r in rows if r["metric"] == "exact-at-fit"]  # fmt: skip
+    assert fit == [(1, 1.0, 20, "best"), (2, 0.99, 20, "best"), (3, 0.4, 20, "best")]
+    every = [(r["checkpoint"], r["length"], r["value"]) for r in rows if r["metric"] == "exact"]
+    assert every == [(f"step-{step}", k, v) for step, look in looks.items() for k, v in enumerate(look, 1)]  # fmt: skip
+    del log[2:]
+    assert {r["metric"] for r in found.holds["measure_run"](lab, run)} == {"exact"}
 
 
 def test_relative_keys_see_every_column_alike():

@@ -119,6 +119,24 @@ def test_rows_of_the_digit_analysis(answering, lab):
     assert {m: v for m, v in said.items() if "true" in m} == {m: v for m, v in found.items() if "true" in m}  # fmt: skip
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_digits_of_a_model_that_cuts(answering, lab, tmp_path, monkeypatch, seed):
+    """The experiment's rows and figures, of an adder of the last 2 digits; the picture says whose it is."""
+    run = answering("addition-absolute", lambda a, b: a % 100 + b % 100)
+    monkeypatch.setattr(run, "recipe", run.recipe.replace(seed=seed))
+    (found,) = experiments.find("principled/digits")
+    rows = list(found.holds["measure_run"](lab, run))
+    values = {r["metric"]: r["value"] for r in rows}
+    assert (values["moved-by-dropped"], values["moved-by-kept"]) == (0.0, 1.0)
+    assert values["explained"] == values["explained-true"] > 0.99
+    experiments.draw(found, "smoke", rows, tmp_path)
+    drawn = (tmp_path / "explained.svg").read_text()
+    assert "true answers" in drawn
+    assert "the model" in drawn
+    title = f"seed {seed}, trained on 2 digits, asked 4"
+    assert title in (tmp_path / "intervention.svg").read_text()
+
+
 def test_rows_of_interventions(runs, lab):
     rows = list(truncation.intervened(lab, runs["addition-absolute"], n=5))
     assert [(r["metric"], r["length"]) for r in rows] == [
