@@ -138,5 +138,15 @@ def test_sums_without_carries_are_counted():
 def test_large_models_start_at_the_paper_scale(tenfold, name, least):
     code, out, _ = tenfold("train", f"principled/addition-{name}", "--scale", "paper", "--dry-run")
     assert code == 0
+    assert parameters(out) > least
+
+
+@pytest.mark.parametrize(("name", "least"), [("gpt2", 80e6), ("gpt2-medium", 300e6)])
+def test_a_model_is_as_large_as_its_name_without_a_scale_too(tenfold, name, least):
+    _, out, _ = tenfold("train", f"principled/addition-{name}", "--dry-run")
+    assert parameters(out) > least
+
+
+def parameters(out):
     (told,) = (line for line in out.splitlines() if line.startswith("parameters"))
-    assert int(told.split()[1].replace(",", "")) > least
+    return int(told.split()[1].replace(",", ""))
