@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import pyplot
+from matplotlib.ticker import MaxNLocator
 
 from tenfold.lab.build import counted as what_counts
 from tenfold.lab.committed import Row
@@ -97,7 +98,7 @@ def by_digit(
                 found.setdefault(int(digit[1]), []).append(row["value"])
         _seeds(axes, number, dict(sorted(found.items())), words)
     axes.set(xlabel="digit of the answer, from the units on", ylabel="R$^2$")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return _saved(figure, axes, path, title)
 
 
