@@ -13,7 +13,7 @@ from tenfold.errors import TenfoldError
 from tenfold.pe import ENCODINGS, SIZES
 from tenfold.registry import Spec
 from tenfold.theory import reach, reaches, series_of, table, tabled, written
-from tenfold.theory.deciding import decide
+from tenfold.theory.deciding import beyond, decide
 from tenfold.theory.formula import Formula
 from tenfold.theory.growth import Expansions
 from tenfold.theory.recognition import recognised
@@ -124,6 +124,36 @@ def test_bounds_by_numbers_hold_what_is_known(known, hidden, eps):
     assert numeric.low <= proved.high
     assert proved.low <= numeric.high
     assert numeric.high - numeric.low <= 0.001 * numeric.high + 1
+
+
+@pytest.mark.parametrize(
+    ("q", "eps", "truth"),
+    [(1.1, 0.8, 5769), (2, 0.05, 133_292_087), (1.01, 0.95, 10**68)],  # by Euler and Maclaurin
+)
+def test_much_lies_beyond_what_floats_can_hold(q, eps, truth):
+    """Of 1/(n (ln n)^q) a good part lies beyond 10^300."""
+    (found,) = reach(written("-log(3+n)-q*log(log(3+n))", {"q": [q]}), eps)
+    assert found.low <= truth
+    assert found.high is None or found.high >= truth
+    assert truth > 2**62 or found.high < 4 * truth
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-1.5*log(1+n)", 2),  # x b(x) / (p - 1)
+        ("-log(3+n)-3*log(log(3+n))", math.log(1e300) / 2),  # x b(x) ln x / (q - 1)
+        ("-1.01*log(3+n)+3*log(log(3+n))", 157.8),  # by quadrature
+    ],
+)
+def test_what_lies_beyond(text, expected):
+    low, high = beyond(Formula.read(text), 1e300)
+    assert low <= expected <= high < math.inf
+
+
+@pytest.mark.parametrize("text", ["-max(1e-305*n, 0)", "-exp(sqrt(log(1+n)))"])
+def test_what_lies_beyond_is_not_known(text):
+    assert beyond(Formula.read(text), 1e300)[1] == math.inf
 
 
 def test_weights_that_still_grow_have_no_bounds():

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from tenfold.pe.series import Verdict
-from tenfold.theory.formula import Formula
+from tenfold.theory.formula import Floats, Formula
 from tenfold.theory.growth import (
     LOG,
     LOG_LOG,
@@ -23,6 +25,7 @@ from tenfold.theory.growth import (
     Undecided,
 )
 
+SLACK = 1.1  # terms that are left out may change what lies beyond so many times
 FALLS = ", though it falls over practical ranges"
 
 
@@ -91,6 +94,43 @@ def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> V
         _need(len(terms) == 1 and (rest is None or rest <= ONE))
     told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{float(q):.6g}'})"
     return Verdict(q > 1, f"converges: {told}" if q > 1 else f"diverges: {told}{FALLS}")
+
+
+def beyond(formula: Formula, x: float) -> tuple[float, float]:
+    """How many times x b(x) the sum from a far x on is, at least and at most, up to the share `SLACK`.
+
+    With u = ln n and the leading terms L(u): while -L' stays above s > 1, at most 1 / (s - 1), as for a p-series; while
+    (-L' - 1) u stays above r > 1, at most u / (r - 1), as for 1 / (n (ln n)^r). At least, the same with what they stay
+    below. Where neither is known, anything.
+
+    >>> low, high = beyond(Formula.read("-log(3+n)-1.1*log(log(3+n))"), 1e300)  # 10 ln x
+    >>> round(low), round(high)
+    (6280, 7599)
+    """
+    try:
+        found = formula.within(Expansions())
+    except Undecided:
+        return 0.0, math.inf
+    if found.rest is not None and found.rest >= ONE:
+        return 0.0, math.inf
+    terms = dict(found.terms)
+    terms[LOG] = terms.get(LOG, 0) + 1  # of L + u, exactly
+    u = np.geomspace(math.log(x), 1e300, 3000)
+    with np.errstate(all="ignore"):  # powers of n overflow
+        over = -sum(_slope(order, float(c), u) for order, c in terms.items())
+        ends = [
+            (scale, np.nanmin(each), np.nanmax(each))
+            for scale, each in ((1.0, over), (u[0], over * u - 1))
+        ]
+    least = max(scale / float(high) if high > 0 else 0.0 for scale, _, high in ends)
+    most = min(scale / float(low) if low > 0 else math.inf for scale, low, _ in ends)
+    return least / SLACK, most * SLACK
+
+
+def _slope(order: Order, c: float, u: Floats) -> Floats:
+    """d/du of c e^(a u) u^b (ln u)^d, u = ln n."""
+    a, b, d = map(float, order)
+    return c * np.exp(a * u) * u**b * np.log(u) ** d * (a + b / u + d / (u * np.log(u)))
 
 
 def _need(known: bool) -> None:
