@@ -23,6 +23,7 @@ CONVERGE = [
     "-log(3+n)-2*log(log(3+n))", "-log(3+n)-1.0001*log(log(3+n))", "-log(1+n)-sqrt(log(1+n))",
     "-log(3+n)*log(log(9+n))", "-max(n/9, 3)", "-abs(n-50)", "-((n+1)**2-n**2)", "-(n+1)**3/(n+2)**2",
     "-exp(1.5*log(1+n))", "log(2)-n", "-log(1+n)**1.0001", "-log(exp(-n)+(1+n)**2)",
+    "-1.00000000000000001*log(1+n)",
 ]  # fmt: skip
 DIVERGE = [
     "3", "0*n", "-log(1+n)", "-log(1+n)*0.999", "-log(3+n)-log(log(3+n))", "-log(3+n)-0.5*log(log(3+n))",
@@ -32,6 +33,7 @@ DIVERGE = [
 ]  # fmt: skip
 UNDECIDED = [
     "-exp(n)", "-log(3+n)-log(log(3+n))-2*log(log(log(30+n)))", "-pi/3.141592653589793*log(1+n)",
+    "-(sqrt(2)*sqrt(2)/2)*log(1+n)", "-log(1+n)**(sqrt(2)*sqrt(2)/2)", "-(sqrt(2)*sqrt(2)-2)*n",
     "-exp(sqrt(log(1+n)))", "-1/(n-n)",
 ]  # fmt: skip
 
@@ -45,6 +47,15 @@ def test_by_hand(text, expected):
     assert verdict.converges is expected
     word = {True: "converges: ", False: "diverges: ", None: "undecided: "}[expected]
     assert verdict.why.startswith(word)
+    if text != "-1/(n-n)":  # which is no bias
+        (told,) = written(text).verdicts
+        assert told.converges is expected
+        assert told.why.startswith(word)
+
+
+def test_p_is_told_as_it_is():
+    assert decide(Formula.read("-1.00000000000000001*log(1+n)")).why.endswith("p = 1 + 1e-17")
+    assert written("-1.00000001*log(1+n)").verdicts[0].why.endswith("p = 1 + 1e-08")
 
 
 @given(st.fractions(0, 3, max_denominator=20), st.fractions(-2, 3, max_denominator=20))

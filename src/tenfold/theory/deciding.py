@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from tenfold.pe.series import Verdict
+from tenfold.pe.series import Verdict, beside_one
 from tenfold.theory.formula import Floats, Formula
 from tenfold.theory.growth import (
     LOG,
@@ -25,6 +25,7 @@ from tenfold.theory.growth import (
     Undecided,
 )
 
+NEAR = 1e-9  # a float that is so near to a number that decides may be that number
 SLACK = 1.1  # terms that are left out may change what lies beyond so many times
 FALLS = ", though it falls over practical ranges"
 
@@ -53,6 +54,8 @@ def decide(formula: Formula) -> Verdict:
 
 
 def _judged(logarithm: Expansion) -> Verdict:
+    for order, _ in logarithm.terms:
+        _apart(order)
     terms = [(order, c) for order, c in logarithm.terms if order > ONE]
     rest = logarithm.rest
     if not terms:
@@ -72,7 +75,7 @@ def _judged(logarithm: Expansion) -> Verdict:
         return Verdict(False, f"diverges: it falls more slowly than 1/n, {_as(order, c)}{FALLS}")
     p = -c
     if _exact(p) != 1:
-        told = f"comparison with a p-series, p = {float(p):.6g}"
+        told = f"comparison with a p-series, p = {beside_one(p)}"
         return Verdict(p > 1, f"converges: {told}" if p > 1 else f"diverges: {told}{FALLS}")
     return _beside_harmonic(terms[1:], rest)
 
@@ -92,7 +95,7 @@ def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> V
     q = -c
     if _exact(q) == 1:
         _need(len(terms) == 1 and (rest is None or rest <= ONE))
-    told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{float(q):.6g}'})"
+    told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{beside_one(q)}'})"
     return Verdict(q > 1, f"converges: {told}" if q > 1 else f"diverges: {told}{FALLS}")
 
 
@@ -140,9 +143,17 @@ def _need(known: bool) -> None:
 
 def _exact(x: Number) -> Number:
     """A float that is nearly 1 may be 1."""
-    if isinstance(x, float) and math.isclose(x, 1, rel_tol=1e-9):
+    if isinstance(x, float) and math.isclose(x, 1, rel_tol=NEAR):
         raise Undecided("a number that decides is too near to 1")
     return x
+
+
+def _apart(order: Order) -> None:
+    """Exponents that are floats may not be nearly those that decide."""
+    if any(isinstance(power, float) for power in order):
+        for known in (ONE, LOG, LOG_LOG):
+            if all(abs(float(a - b)) <= NEAR for a, b in zip(order, known, strict=True)):
+                raise Undecided("an exponent that decides is not known exactly")
 
 
 def _as(order: Order, c: Number) -> str:
