@@ -22,12 +22,28 @@ def test_what_is_expected(all_of_them):
     assert all_of_them["alibi"].expect.startswith("should hold: a longer text adds 0.0%")
     assert all_of_them["type-1"].expect.startswith("should hold in the end, but not yet settled")
     assert all_of_them["inverse"].expect.startswith("should get worse")
-    assert all_of_them["none"].adds == 7
+    assert all_of_them["none"].adds == (7, 7)
     assert all_of_them["fire"].verdict == "no series"
     assert "not on distance alone" in all_of_them["fire"].why
     assert all_of_them["kerple-log"].learned
     assert all_of_them["hard-alibi"].verdict == "converges in 4 of 8 heads"
     assert all_of_them["hard-alibi"].converges is None
+
+
+@pytest.mark.parametrize("name", ["sandwich", "kerple-log"])
+def test_divergent_in_the_limit_alone(all_of_them, name):
+    """They kept their perplexity at 18 times the training length: some heads are settled."""
+    told = all_of_them[name]
+    assert told.adds[0] <= 0.05 < told.adds[1]
+    assert told.expect.startswith("diverges in the limit alone, some heads are settled: ")
+    assert "such encodings held in our runs" in told.expect
+
+
+def test_divergent_in_practice(all_of_them):
+    """A longer text adds weight to every head."""
+    for name in ("inverse", "inverse-log", "none", "rotary", "sinusoidal"):
+        assert all_of_them[name].adds[0] > 0.05
+        assert all_of_them[name].expect.startswith("should get worse")
 
 
 def test_divergent_in_the_limit_yet_settled():
@@ -42,6 +58,15 @@ def test_a_table_that_ends_before(tmp_path):
     (told,) = advise(50, 200, [given(str(tmp_path / "bias.txt"))])
     assert told.expect == "theory says nothing: the table ends before"
     assert told.verdict == "undecided"
+
+
+def test_what_is_undecided_is_not_divergent(tmp_path):
+    (tmp_path / "bias.txt").write_text("0\n0\n0\n")
+    (told,) = advise(2, 3, [given(str(tmp_path / "bias.txt"))])
+    assert told.expect.startswith("undecided: a longer text adds 50.0% to the weight")
+    assert [str(fields[0]) for fields in told.reaches] == ["2", "3", "3"]  # within the table
+    (told,) = advise(64, 128, [given("-exp(sqrt(log(1+n)))")])
+    assert told.expect.endswith("adds 1.9% to the weight, the limit is undecided")
 
 
 @pytest.mark.parametrize(("train", "serve"), [(0, 9), (9, 8), (-1, -1)])
