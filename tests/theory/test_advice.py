@@ -4,7 +4,7 @@ import pytest
 
 from tenfold.errors import TenfoldError
 from tenfold.pe import ENCODINGS
-from tenfold.theory import advise, given
+from tenfold.theory import advise, given, reach
 from tenfold.theory.given import several
 
 
@@ -90,6 +90,13 @@ def test_parameters_go_where_they_belong():
         several(["alibi", "-n"], 2, {"q": [1]})
 
 
+def test_learned_numbers_are_taken_in_double_precision():
+    about = given("kerple-log", 2, {"p": ["1.1", "1.00000001"], "a": ["1"]})
+    assert [verdict.converges for verdict in about.series.verdicts] == [True, True]
+    first = reach(about.series, 0.1)[0]
+    assert first.low <= 5_666_536_271 <= first.high  # by mpmath, a zeta function
+
+
 @pytest.mark.parametrize(
     ("text", "parameters", "told"),
     [
@@ -100,7 +107,13 @@ def test_parameters_go_where_they_belong():
             {"p": [1, 2, 3]},
             '3 values of p of "kerple-log"; one, or one for each of 8',
         ),
-        ("kerple-log", {"p": ["x"]}, "p = x; a number is right"),
+        ("kerple-log", {"p": ["x"]}, "p = x; a finite number such as 0.25 is right"),
+        ("kerple-log", {"p": ["nan"]}, "p = nan; a finite number"),
+        ("kerple-log", {"p": ["inf"]}, "p = inf; a finite number"),
+        ("kerple-log", {"p": [1, -1, 1, 1, 1, 1, 1, 1]}, "p = -1; .* at least 0.01 is right"),
+        ("kerple-power", {"p": [3]}, 'p = 3; in "kerple-power" 0.01 to 2 is right'),
+        ("kerple-log", {"p": ["1.00000000000000001"]}, "too near to 1 here"),
+        ("fire", {"c": [1]}, 'unknown parameter of "fire" "c"'),
         ("power", {"power": [1, 2]}, "2 values of power"),
         ("power", {"power": [-1]}, "power is -1"),
         ("none.txt", {}, "cannot be read"),
