@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -241,10 +242,30 @@ def test_recipe_files(tenfold, tmp_path):
     refused(tenfold("train", "empty.py"), "recipe")
 
 
-@pytest.mark.parametrize("lengths", ["0", "-1", "5-", "a", "", "9-5", "5-9:0"])
-def test_lengths_that_are_none(lengths):
-    with pytest.raises(TenfoldError, match="length"):
+@pytest.mark.parametrize(
+    ("lengths", "told"),
+    [
+        ("0", '"0" begins below the least length, 1'),
+        ("-1", '"-1" is not a length; write 5, or 5-10'),
+        ("5-", '"5-" is not a length'),
+        ("a", '"a" is not a length'),
+        ("", '"" is not a length'),
+        ("9-5", '"9-5" is not a range of lengths; 9 is above 5'),
+        ("9-0", "9 is above 0"),
+        ("5-9:0", '"5-9:0" is not a range of lengths; its step is 0'),
+        ("1-100000000000", '"1-100000000000" is too many lengths; 100,000 at the most'),
+        ("1-60000,1-60000", '"1-60000" is too many lengths'),
+        ("9" * 5000, "is not a length"),
+    ],
+)
+def test_lengths_that_are_none(lengths, told):
+    with pytest.raises(TenfoldError, match=re.escape(told)):
         parse_lengths(lengths)
+
+
+def test_as_many_lengths_as_can_be():
+    assert parse_lengths("1-100000") == list(range(1, 100_001))
+    assert parse_lengths("1,10-1000000000000000:500000000000000") == [1, 10, 500000000000010]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,20 @@ def test_a_million_digits_at_once(tenfold, task):
     assert json.loads(out)[0]["exact"] is None
 
 
+def test_a_modulus_of_1(tenfold):
+    words = ("theory", "predict", "--task", "mod-mul", "--modulus", 1, "--digits", 3)
+    _, out, _ = tenfold(*words, "--lengths", "4,100", "--json")
+    assert [each["accuracy"] for each in json.loads(out)] == [1.0, 1.0]
+
+
+def test_columns_stand_below_each_other(tenfold):
+    _, out, _ = tenfold(*PREDICT, "--lengths", "4,1000000,100000000000000")
+    head, *lines = out.splitlines()
+    for line in lines:
+        assert line.index("%") + 1 == head.index("accuracy") + len("accuracy")
+        assert len(line.split()[0]) + line.index(line.split()[0]) == head.index("digits") + 6
+
+
 def test_as_runs_are_asked_and_in_another_base(tenfold):
     words = ("theory", "predict", "--task", "mul", "--digits", 1, "--lengths", 2, "--json")
     _, out, _ = tenfold(*words, "--slice", "uniform", "--base", 2)
@@ -49,6 +63,8 @@ def test_as_runs_are_asked_and_in_another_base(tenfold):
         (("--task", "plus", "--digits", 4, "--lengths", 5), 'unknown operation "plus"'),
         (("--task", "add", "--digits", 0, "--lengths", 5), "numbers of 0 digits; at least 1"),
         (("--task", "add", "--digits", 1, "--lengths", "x"), '"x" is not a length'),
+        (("--task", "add", "--digits", 1, "--lengths", "9-1"), "9 is above 1"),
+        (("--task", "add", "--digits", 1, "--lengths", "1-100000000000"), "too many lengths; 100,000"),
         (("--task", "add", "--digits", 1, "--lengths", 5, "--base", 99), "base 99; 2 to 16"),
         (("--task", "add", "--digits", 1, "--lengths", 5, "--slice", "x"), 'unknown slice of a'),
     ],

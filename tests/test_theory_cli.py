@@ -103,6 +103,16 @@ def test_compare(tenfold, tmp_path):
     assert told["encodings"][2]["trf"] is None
 
 
+def test_compare_and_advise_say_the_same(tenfold):
+    compared = json.loads(tenfold("theory", "compare", "kerple-log", "--json")[1])
+    advised = json.loads(
+        tenfold("theory", "advise", "kerple-log", "--train", 9, "--serve", 99, "--json")[1]
+    )
+    for told in (compared, advised):
+        assert told["encodings"][0]["verdict"] == "converges in 3 of 8 heads"
+    assert "converges in 3 of 8 heads" in tenfold("theory", "compare", "kerple-log")[1]
+
+
 def test_advise(tenfold):
     words = ("theory", "advise", "alibi", "sandwich", "fire", "--train", 2048, "--serve", 16384)
     code, out, _ = tenfold(*words)

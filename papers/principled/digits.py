@@ -2,19 +2,22 @@
 
     tenfold reproduce principled/digits
 
-`explained` is R^2 of a decision tree from the digit sum and the carry of the column below, on a model's answers at n digits.
+`explained` is R^2 of a decision tree from the digit sum and the carry of the column below, on a model's answers at n digits;
+`explained-true` is the same of true answers. Both are drawn by answer digit.
 `moved-by-dropped` and `moved-by-kept`: at n + 2 digits one digit of the question becomes each other digit; the share of these
 changes that move the answer, for digits above the n lowest and for the others. The picture has both numbers' digits against
-the answer's: the model, the truth, and the sum of the last n digits, for the first seed.
+the answer's: the model, the truth, and the sum of the last n digits, for the first seed that was asked.
 The runs are those of `principled/addition`; asking takes about a minute a run on one idle core at laptop scale.
 """
 
 from tenfold.lab.influence import influence, truncated
 from tenfold.lab.recipes import recipe
 from tenfold.lab.truncation import digit_analysis, intervened
+from tenfold.report import from_rows
 from tenfold.report.influence import draw_influence
 
 NAME = "principled/addition-absolute"
+EXPLAINED = {"explained": "the model's answers", "explained-true": "true answers"}
 BEYOND = 2  # digits above those of training
 SEEN = {}  # the picture of the first run
 
@@ -32,8 +35,12 @@ def measure_run(lab, run):
         length = digits + BEYOND
         SEEN["found"] = influence(run, length, n)
         SEEN["others"] = {f"last {digits}": truncated(run, length, digits, n)}
-        SEEN["title"] = f"{NAME}, trained on {digits} digits, asked {length}"
+        told = f"{NAME}, seed {run.recipe.seed}, trained on {digits} digits"
+        SEEN["title"] = f"{told}, asked {length}"
 
 
-def draw(_scale, _rows, folder):
+def draw(_scale, rows, folder):
+    from_rows.by_digit(
+        rows, NAME, EXPLAINED, folder / "explained", "Explained by digit sum and carry"
+    )
     draw_influence(SEEN["found"], folder / "intervention", SEEN["title"], SEEN["others"])

@@ -51,6 +51,35 @@ def test_what_was_saved_to_disk(tmp_path):
     assert by_part(Wikitext103(str(tmp_path / "saved"))) == LINES
 
 
+@pytest.mark.parametrize("missing", ["validation", "test"])
+def test_what_is_published_is_kept_and_what_is_missing_carved(tmp_path, missing):
+    """No row of a published test lands in training."""
+    (tmp_path / "some").mkdir()
+    held = {part: [f"{part} {n}" for n in range(500)] for part in PARTS if part != missing}
+    for part, rows in held.items():
+        datasets.Dataset.from_dict({"text": rows}).to_json(tmp_path / "some" / f"{part}.jsonl")
+    found = by_part(Dataset(folder=str(tmp_path / "some"), together=5))
+    (other,) = held.keys() - {"train"}
+    assert found[other] == held[other]
+    assert sorted(found["train"] + found[missing]) == sorted(held["train"])
+    assert 0 < len(found[missing]) < 100
+
+
+def test_a_split_of_another_name_is_no_part_of_a_published_one(tmp_path):
+    held = {name: datasets.Dataset.from_dict({"text": [name] * 9}) for name in ("train", "extra")}
+    datasets.DatasetDict(held).save_to_disk(tmp_path / "saved")
+    found = by_part(Dataset(folder=str(tmp_path / "saved"), together=1))
+    assert {text for texts in found.values() for text in texts} == {"train"}
+
+
+def test_a_column_by_which_nothing_is_kept_together(tmp_path):
+    (tmp_path / "some").mkdir()
+    rows = datasets.Dataset.from_dict({"text": ["a", "b"], "book": ["x", "x"]})
+    rows.to_json(tmp_path / "some" / "train.jsonl")
+    with pytest.raises(TenfoldError, match='no column "bok" to keep together; it has book, text'):
+        list(Dataset(folder=str(tmp_path / "some"), by="bok").documents())
+
+
 def test_sentences_that_follow_each_other_stay_together(tmp_path):
     rows = datasets.Dataset.from_dict({"text": [f"sentence {n} ." for n in range(2000)]})
     (tmp_path / "books").mkdir()

@@ -8,6 +8,7 @@ import pytest
 from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Examiner
 from tenfold.evals.explained import explained, explained_by_model
+from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.digitwise_addition import DigitwiseAddition
 from tenfold.tasks.samplers import exact
@@ -70,6 +71,24 @@ def test_a_model_beside_the_truth(make_batcher, adder):
     assert model[:4] == [1.0] * 4
     assert truth[0] == 1.0
     assert truth[3] < 1.0
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "full-multiplication",
+        {"name": "modular-addition", "modulus": 51},
+        "digitwise-addition",
+        {"name": "several", "of": {"sum": "addition", "product": "full-multiplication"}},
+        {"name": "addition", "terms": 3},
+    ],
+    ids=str,
+)
+def test_other_tasks(spec, make_batcher):
+    task = TASKS.build(spec)
+    examples = task.sample(20, 3, np.random.default_rng(0))
+    with pytest.raises(TenfoldError, match=f'explain sums of two .* "{task.name}" is something'):
+        explained_by_model(Examiner(make_batcher("causal", task=task)), None, examples)
 
 
 def test_three_operands(rng):

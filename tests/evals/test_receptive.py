@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tenfold.batch import Batch, Tokens
+from tenfold.batch import IGNORED, Batch, Tokens
 from tenfold.errors import TenfoldError
 from tenfold.evals import receptive
 from tenfold.evals.receptive import fields, quantile
@@ -106,6 +106,25 @@ def test_every_architecture(make_model, make_batcher, ragged, kind, layout):
         assert (each <= found.tokens).all()
     assert all(torch.equal(p, was[name]) for name, p in model.named_parameters())
     assert all(p.grad is None for p in model.parameters())
+
+
+@pytest.mark.parametrize(("kind", "layout"), [("seq2seq", "seq2seq"), ("decoder", "causal")])
+def test_padded_rows_are_the_rows_alone(make_model, make_batcher, ragged, kind, layout):
+    """Queries beyond a row's own answer answer nothing and do not count."""
+    model, batcher = make_model(kind, "alibi"), make_batcher(layout)
+    whole = receptive._looked(model, batcher(ragged))[0]
+    alone = torch.zeros_like(whole)
+    for row in range(len(ragged)):
+        found = receptive._looked(model, batcher(ragged.rows(slice(row, row + 1))))[0]
+        alone[..., : found.shape[-1]] += found
+    torch.testing.assert_close(whole, alone)
+
+
+def test_the_last_graded_queries_count():
+    target = torch.tensor([list(range(16)), [3] * 5 + [IGNORED] * 11])
+    batch = Batch(text(20, rows=2).sequence, target, given=4)
+    late = receptive._late(batch, 20)
+    assert [row.nonzero().flatten().tolist() for row in late] == [[18, 19], [8]]
 
 
 def test_quantile():

@@ -7,6 +7,7 @@ import torch
 from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Examiner
 from tenfold.evals.truncation import moved_rows, truncated_influence, truncated_rows
+from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.modular_addition import ModularAddition
 from tenfold.tasks.samplers import exact
@@ -131,6 +132,20 @@ def test_dropped_digits_move_nothing(examiner):
 def test_a_length_at_which_nothing_is_dropped(examiner):
     with pytest.raises(TenfoldError, match="of 3 digits, truncation to 3 drops none; ask for more"):
         moved_rows(examiner, Adder(examiner.batcher.vocabulary), 3, 3)
+
+
+def test_several_operations(make_batcher):
+    """A model that adds, among sums and products: right on the sums alone, and so against the last digits."""
+    task = TASKS.build({"name": "several", "of": {"sum": "addition", "product": {"name": "full-multiplication", "digits": WIDTH}}})  # fmt: skip
+    examiner = Examiner(make_batcher("causal", width=WIDTH, task=task))
+    model = Adder(examiner.batcher.vocabulary, digits=2)
+    rows = truncated_rows(examiner, model, 2, [2, 4], ["parts"], n=100)
+    found = {(row.length, row.slice, row.metric): row.value for row in rows}
+    assert found[2, "sum", "exact"] == found[2, "sum", "exact-truncated"] == 1.0
+    assert (found[4, "sum", "exact"], found[4, "sum", "exact-truncated"]) == (0.0, 1.0)
+    assert max(found[4, "product", "exact"], found[4, "product", "exact-truncated"]) < 0.05
+    with pytest.raises(TenfoldError, match="their numbers alone do not say what is asked"):
+        moved_rows(examiner, model, 2, 4, n=20)
 
 
 def test_influence_of_the_truncated_function():

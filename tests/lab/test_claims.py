@@ -136,7 +136,25 @@ def test_an_encoding_whose_perplexity_is_asked_for_has_its_series_decided():
     }
     encodings = {name.replace("code-", "").replace("prose-", "") for name in models}
     assert len(encodings) >= 15
-    assert encodings <= asked["series"]
+    assert encodings - {"extrapolation/learned"} <= asked["series"]  # which the paper does not try
+
+
+def test_words_of_the_extrapolation_claims_are_those_of_their_rules():
+    """Three encodings against two are not every one against every other; what is to be equal differs by 0."""
+    known = {claim.id: claim for claim in read_claims("extrapolation").claims}
+    for name, part in (
+        ("convergent-below-divergent", "code"),
+        ("convergent-below-divergent-prose", "prose"),
+    ):
+        assert "every" not in known[name].says
+        cells = [cell for condition in known[name].rule()[1] for cell in condition.where.each()]
+        compared = {f"extrapolation/{part}-{kind}" for kind in ("alibi", "type-1", "type-2")}
+        assert {cell.recipe for cell in cells} == compared
+    (equal,) = known["trf-closed-form"].shown
+    assert equal.at_most == 0
+    assert "333 at laptop scale" in known["learning-rate-plays-no-part"].how
+    (learned,) = known["learned-fails"].rule()[1]
+    assert (learned.factor, len(list(learned.where.each()))) == (1.05, 2)
 
 
 def test_tables_of_the_bias_paper_are_numbered_alike():

@@ -1,5 +1,7 @@
 """Every experiment of the `principled` paper that trains, at smoke scale, one seed: rows, figures, and what its claims ask for."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from tenfold.lab.train import train
 TABLE = {"truth", "last-digits", "table"}
 FIGURES = {
     "addition": {"truth", "last-digits", "table-truth", "table-last-digits"},
-    "digits": {"intervention"},
+    "digits": {"explained", "intervention"},
     "modular-addition": TABLE,
     "moduli": {"table"},
     "encodings": {"generic", "aligned", "products"},
@@ -26,7 +28,7 @@ FIGURES = {
 TWICE = {"exact", "exact-truncated", "exact-predicted", "no-end"}
 METRICS = {
     "addition": TWICE,
-    "digits": {"moved-by-dropped", "moved-by-kept"},
+    "digits": {"moved-by-dropped", "moved-by-kept", "explained-true"},
     "modular-addition": TWICE,
     "moduli": {"exact", "exact-predicted"},
     "encodings": {"exact", "exact-truncated", "no-end"},
@@ -78,6 +80,23 @@ def missing(claim, rows):
     return {told for verdicts in judged for each in verdicts for told in each.missing}
 
 
+def test_convergence_is_read_from_the_log():
+    """The first look with 99% at n = 2 digits is the fit; what came before and after is not."""
+    (found,) = experiments.find("principled/convergence")
+    looks = {10: (0.5, 0.98, 0.3), 20: (1.0, 0.99, 0.4), 30: (1.0, 1.0, 0.9)}
+    log = [{"step": step, "eval": {"exact": dict(zip("123", look, strict=True))}} for step, look in looks.items()]  # fmt: skip
+    log.insert(1, {"step": 15, "loss": 0.1})
+    run = SimpleNamespace(recipe=recipe("principled/addition-followed", "smoke"), metrics=lambda: log)  # fmt: skip
+    lab = SimpleNamespace(about=lambda run: {})
+    rows = list(found.holds["measure_run"](lab, run))
+    fit = [(r["length"], r["value"], r["steps"], r["checkpoint"]) for r in rows if r["metric"] == "exact-at-fit"]  # fmt: skip
+    assert fit == [(1, 1.0, 20, "best"), (2, 0.99, 20, "best"), (3, 0.4, 20, "best")]
+    every = [(r["checkpoint"], r["length"], r["value"]) for r in rows if r["metric"] == "exact"]
+    assert every == [(f"step-{step}", k, v) for step, look in looks.items() for k, v in enumerate(look, 1)]  # fmt: skip
+    del log[2:]
+    assert {r["metric"] for r in found.holds["measure_run"](lab, run)} == {"exact"}
+
+
 def test_relative_keys_see_every_column_alike():
     """Numbers are written from their units on: a digit of the answer is as far from its own digits in every column."""
     built = build(recipe("principled/modular-50-relative"))
@@ -122,5 +141,15 @@ def test_sums_without_carries_are_counted():
 def test_large_models_start_at_the_paper_scale(tenfold, name, least):
     code, out, _ = tenfold("train", f"principled/addition-{name}", "--scale", "paper", "--dry-run")
     assert code == 0
+    assert parameters(out) > least
+
+
+@pytest.mark.parametrize(("name", "least"), [("gpt2", 80e6), ("gpt2-medium", 300e6)])
+def test_a_model_is_as_large_as_its_name_without_a_scale_too(tenfold, name, least):
+    _, out, _ = tenfold("train", f"principled/addition-{name}", "--dry-run")
+    assert parameters(out) > least
+
+
+def parameters(out):
     (told,) = (line for line in out.splitlines() if line.startswith("parameters"))
-    assert int(told.split()[1].replace(",", "")) > least
+    return int(told.split()[1].replace(",", ""))

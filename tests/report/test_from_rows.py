@@ -55,6 +55,24 @@ def test_by_run_reads_the_slice(shown, tmp_path):
     assert [p.length for p in shown[1].points] == [3]
 
 
+def test_by_digit_reads_the_metric(monkeypatch, tmp_path):
+    held, real = {}, matplotlib.axes.Axes.plot
+
+    def keep(axes, x, y, **more):
+        held[more["label"]] = dict(zip(x, y, strict=True))
+        return real(axes, x, y, **more)
+
+    monkeypatch.setattr(matplotlib.axes.Axes, "plot", keep)
+    rows = [row(metric=f"explained-{k}", seed=s, value=v + s / 10) for k, v in ((2, 0.5), (1, 0.8)) for s in range(3)]  # fmt: skip
+    rows += [row(metric="explained-true-1", value=1.0), row(metric="explained", value=0.1)]
+    rows += [row(metric="explained-3", recipe="p/other")]
+    series = {"explained": "model", "explained-true": "truth"}
+    files = from_rows.by_digit(rows, NAME, series, tmp_path / "a", "t")
+    assert held == {"model": {1: 0.9, 2: 0.6}, "truth": {1: 1.0}}
+    assert sorted(path.name for path in files) == ["a.png", "a.svg"]
+    assert from_rows.by_digit([], NAME, series, tmp_path / "b", "t") == []
+
+
 def test_by_count_reads_the_recipe_name(monkeypatch, tmp_path):
     held, real = [], matplotlib.axes.Axes.plot
 

@@ -1,5 +1,7 @@
 """Tasks of the last digits of their numbers."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,49 @@ def test_the_same_problems_as_the_task_itself():
     assert (plain.answer != cut.answer).any()
 
 
+BOTH = {"sum": "addition", "product": "full-multiplication", "three": {"name": "addition", "terms": 3}}  # fmt: skip
+SEVERAL = {"name": "several", "of": BOTH}
+
+
+def able(name):
+    try:
+        Truncated.to(9, TASKS.build(name))
+    except TenfoldError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("spec", [*filter(able, TASKS.names()), SEVERAL], ids=str)
+def test_where_nothing_is_dropped_it_is_the_task_itself(spec):
+    task = TASKS.build(spec)
+    for sampler in (None, samplers.lengths):
+        plain, cut = (
+            each.sample(60, 5, np.random.default_rng(3), sampler)
+            for each in (task, Truncated.to(5, task))
+        )
+        for field in fields(plain):
+            np.testing.assert_array_equal(*(getattr(each, field.name) for each in (plain, cut)))
+        for row in range(0, 60, 20):
+            text = task.question(plain, row)
+            assert Truncated.to(9, task).truth(task.parse(text), 0) == task.truth(plain, row)
+
+
+@pytest.mark.parametrize(
+    ("text", "digits", "truth"),
+    [("610*35", 9, "21350"), ("610*35", 1, "0"), ("612*35", 2, "420"), ("612+35", 1, "7"), ("12+13+14", 1, "9")],
+)  # fmt: skip
+def test_what_is_asked_stays_as_it_is(text, digits, truth, rng):
+    cut = Truncated.to(digits, TASKS.build(SEVERAL))
+    assert cut.question(cut.parse(text), 0) == text
+    assert cut.truth(cut.parse(text), 0) == truth
+    examples, signs = cut.sample(40, 4, rng), {"+": sum, "*": np.prod}
+    for row in range(40):
+        asked = cut.question(examples, row)
+        sign = "*" if "*" in asked else "+"
+        terms = [int(term) % 10**digits for term in asked.split(sign)]
+        assert int(cut.truth(examples, row)) == signs[sign](terms)
+
+
 def test_in_a_recipe():
     options = {"name": "truncated", "of": {"name": "addition", "base": 2}, "digits": 2}
     task = TASKS.build(options)
@@ -60,3 +105,5 @@ def test_what_cannot_be_truncated():
         Truncated.to(0, Addition())
     with pytest.raises(TenfoldError, match='"multiplication" has a multiplier of its own length'):
         Truncated.to(2, Multiplication())
+    with pytest.raises(TenfoldError, match='"several" has a multiplier of its own length'):
+        Truncated.to(2, TASKS.build("several"))

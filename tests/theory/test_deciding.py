@@ -13,7 +13,7 @@ from tenfold.errors import TenfoldError
 from tenfold.pe import ENCODINGS, SIZES
 from tenfold.registry import Spec
 from tenfold.theory import reach, reaches, series_of, table, tabled, written
-from tenfold.theory.deciding import decide
+from tenfold.theory.deciding import beyond, decide
 from tenfold.theory.formula import Formula
 from tenfold.theory.growth import Expansions
 from tenfold.theory.recognition import recognised
@@ -23,6 +23,7 @@ CONVERGE = [
     "-log(3+n)-2*log(log(3+n))", "-log(3+n)-1.0001*log(log(3+n))", "-log(1+n)-sqrt(log(1+n))",
     "-log(3+n)*log(log(9+n))", "-max(n/9, 3)", "-abs(n-50)", "-((n+1)**2-n**2)", "-(n+1)**3/(n+2)**2",
     "-exp(1.5*log(1+n))", "log(2)-n", "-log(1+n)**1.0001", "-log(exp(-n)+(1+n)**2)",
+    "-1.00000000000000001*log(1+n)",
 ]  # fmt: skip
 DIVERGE = [
     "3", "0*n", "-log(1+n)", "-log(1+n)*0.999", "-log(3+n)-log(log(3+n))", "-log(3+n)-0.5*log(log(3+n))",
@@ -32,6 +33,7 @@ DIVERGE = [
 ]  # fmt: skip
 UNDECIDED = [
     "-exp(n)", "-log(3+n)-log(log(3+n))-2*log(log(log(30+n)))", "-pi/3.141592653589793*log(1+n)",
+    "-(sqrt(2)*sqrt(2)/2)*log(1+n)", "-log(1+n)**(sqrt(2)*sqrt(2)/2)", "-(sqrt(2)*sqrt(2)-2)*n",
     "-exp(sqrt(log(1+n)))", "-1/(n-n)",
 ]  # fmt: skip
 
@@ -45,6 +47,15 @@ def test_by_hand(text, expected):
     assert verdict.converges is expected
     word = {True: "converges: ", False: "diverges: ", None: "undecided: "}[expected]
     assert verdict.why.startswith(word)
+    if text != "-1/(n-n)":  # which is no bias
+        (told,) = written(text).verdicts
+        assert told.converges is expected
+        assert told.why.startswith(word)
+
+
+def test_p_is_told_as_it_is():
+    assert decide(Formula.read("-1.00000000000000001*log(1+n)")).why.endswith("p = 1 + 1e-17")
+    assert written("-1.00000001*log(1+n)").verdicts[0].why.endswith("p = 1 + 1e-08")
 
 
 @given(st.fractions(0, 3, max_denominator=20), st.fractions(-2, 3, max_denominator=20))
@@ -124,6 +135,36 @@ def test_bounds_by_numbers_hold_what_is_known(known, hidden, eps):
     assert numeric.low <= proved.high
     assert proved.low <= numeric.high
     assert numeric.high - numeric.low <= 0.001 * numeric.high + 1
+
+
+@pytest.mark.parametrize(
+    ("q", "eps", "truth"),
+    [(1.1, 0.8, 5769), (2, 0.05, 133_292_087), (1.01, 0.95, 10**68)],  # by Euler and Maclaurin
+)
+def test_much_lies_beyond_what_floats_can_hold(q, eps, truth):
+    """Of 1/(n (ln n)^q) a good part lies beyond 10^300."""
+    (found,) = reach(written("-log(3+n)-q*log(log(3+n))", {"q": [q]}), eps)
+    assert found.low <= truth
+    assert found.high is None or found.high >= truth
+    assert truth > 2**62 or found.high < 4 * truth
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-1.5*log(1+n)", 2),  # x b(x) / (p - 1)
+        ("-log(3+n)-3*log(log(3+n))", math.log(1e300) / 2),  # x b(x) ln x / (q - 1)
+        ("-1.01*log(3+n)+3*log(log(3+n))", 157.8),  # by quadrature
+    ],
+)
+def test_what_lies_beyond(text, expected):
+    low, high = beyond(Formula.read(text), 1e300)
+    assert low <= expected <= high < math.inf
+
+
+@pytest.mark.parametrize("text", ["-max(1e-305*n, 0)", "-exp(sqrt(log(1+n)))"])
+def test_what_lies_beyond_is_not_known(text):
+    assert beyond(Formula.read(text), 1e300)[1] == math.inf
 
 
 def test_weights_that_still_grow_have_no_bounds():

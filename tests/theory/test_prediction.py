@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 from tenfold.errors import TenfoldError
+from tenfold.tasks import TASKS
 from tenfold.tasks.addition import Addition
 from tenfold.tasks.digitwise_addition import DigitwiseAddition
 from tenfold.tasks.full_multiplication import FullMultiplication
 from tenfold.tasks.modular_addition import ModularAddition
 from tenfold.tasks.modular_multiplication import ModularMultiplication
 from tenfold.tasks.multiplication import Multiplication
+from tenfold.tasks.subtraction import Subtraction
 from tenfold.theory.prediction import OPERATIONS, operation, predict
 from tenfold.theory.residues import Dropped, of_products, of_sums, of_whole
 
-MODULI = range(2, 201)
+SEVERAL = {"name": "several", "of": {"sum": "addition", "product": "full-multiplication"}}
+MODULI = range(1, 201)
 
 
 def pairs(length, slice="full", base=10):
@@ -97,6 +100,48 @@ def test_a_task_that_theory_cannot_count():
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_difference_whose_last_digits_have_no_answer_is_wrong(length, slice):
+    """Two plain loops; the larger number is first, as it is drawn."""
+    a, b = (each.tolist() for each in pairs(length, slice))
+    problems = [(max(pair), min(pair)) for pair in zip(a, b, strict=True)]
+    right = [x - y == x % 10 - y % 10 for x, y in problems]  # a difference is never below 0
+    (found,) = predict(Subtraction(), 1, [length], slice=slice)
+    assert found.exact == Fraction(sum(right), len(right))
+    assert (found.exact == 1) == (length == 1)
+
+
+def loops(function, length):
+    """The share of pairs of this length that one digit alone answers, in Python's integers."""
+    numbers = range(10 ** (length - 1), 10**length)
+    right = [function(a, b) == function(a % 10, b % 10) for a in numbers for b in numbers]
+    return Fraction(sum(right), len(right))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: 7,
+        lambda a, b: a**b % 5,  # overflows
+        lambda a, b: a**9 * b**9 % 7,  # too
+        lambda a, b: (99 - a) ** 30 % 5,  # and this where numbers are small
+        lambda a, b: a if a % 3 else b,  # takes no arrays
+        lambda a, b: (a % 2, b % 5),  # not a number
+        np.gcd,
+    ],
+)
+def test_any_function_of_two_numbers(function):
+    assert predict(function, 1, [2])[0].exact == loops(function, 2)
+
+
+def test_a_function_that_fails_says_where():
+    with pytest.raises(TenfoldError, match="the function fails for 10 and 10: ZeroDivisionError"):
+        predict(lambda a, b: a // (b % 10), 1, [2])
+    with pytest.raises(TenfoldError, match="the function fails for 10 and 0: ZeroDivisionError"):
+        predict(lambda a, b: a // b, 1, [2], slice="uniform")
+
+
+@pytest.mark.parametrize("slice", ["full", "uniform"])
 @pytest.mark.parametrize(
     ("name", "modulus", "limit"),
     [("mod-add", 51, 1 / 51), ("mod-add", 30, 1 / 3), ("mod-add", 50, 1.0), ("mul", None, 0.0)],
@@ -146,6 +191,36 @@ def test_a_product_that_is_never_right():
     assert (found.accuracy, found.why.split(",")[0]) == (0.0, "A*b + B*a0 is never a multiple of 997")  # fmt: skip
 
 
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+@pytest.mark.parametrize("modulus", [1009, 10**30 + 57])
+def test_products_that_are_too_many_to_count_are_tried(modulus, slice):
+    change = changes(True, 1, 2, slice).tolist()
+    (found,) = predict(operation("mod-mul", modulus), 1, [2], slice=slice)
+    assert found.exact == Fraction(sum(each % modulus == 0 for each in change), len(change))
+    assert "pairs are the same without" in found.why
+
+
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+@pytest.mark.parametrize("length", [401, 900, 10**6])
+def test_what_is_too_small_for_a_float_is_not_called_never(length, slice):
+    """One in 10^400 is right; a float holds 0."""
+    (found,) = predict(operation("mod-add", 10**400 + 1), 1, [length], slice=slice)
+    assert found.accuracy == 0.0
+    assert found.why == "right where ~10^400 divides A + B, A and B what is dropped; 1/~10^400 for long numbers"  # fmt: skip
+
+
+@pytest.mark.parametrize("slice", ["full", "uniform"])
+def test_what_is_never_right_is_called_so(slice):
+    """Up to the least length at which two dropped parts come to the modulus."""
+    modulus = 10**400 + 1
+    near, far = predict(operation("mod-add", modulus), 1, [400, 401], slice=slice)
+    assert near.why == "A + B is ~10^399 at the most, not a multiple of ~10^400, A and B what is dropped"  # fmt: skip
+    assert near.exact == 0 < far.exact
+    for length in range(2, 12):
+        (found,) = predict(operation("mod-add", 101010107), 1, [length], slice=slice)
+        assert ("at the most, not" in found.why) == (found.exact == 0), length
+
+
 def test_parts_are_shares():
     """Counts that are right cannot fall below 0 or rise above all."""
     for dropped in (Dropped(1), Dropped(2, zeros=True), Dropped(3, base=2)):
@@ -161,16 +236,25 @@ def test_parts_are_shares():
         (lambda: operation("plus"), 'unknown operation "plus"; known: add, mod-add, mod-mul, mul'),
         (lambda: operation("mod-add"), '"mod-add" needs a modulus, such as 51'),
         (lambda: operation("add", 7), '"add" has no modulus, and 7 was given; "mod-add" has'),
-        (lambda: operation("mod-mul", 1), "a modulus of 1; at least 2"),
+        (lambda: operation("mod-mul", 0), "a modulus of 0; at least 1"),
         (lambda: predict(np.gcd, 0, [1]), "trained on numbers of 0 digits; at least 1"),
         (lambda: predict(np.gcd, 1, [0]), "a length of 0 digits is too short"),
         (lambda: predict(np.gcd, 1, [1], slice="nines"), 'unknown slice of a prediction "nines"'),
-        (lambda: predict(np.gcd, 1, [5]), "8,100,000,000 pairs of 5 digits are too many to try"),
+        (lambda: predict(np.gcd, 1, [5]), "pairs of 5 digits are too many to try, 100,000,000 at"),
+        (lambda: predict(np.gcd, 1, [10**12]), "pairs of 1,000,000,000,000 digits are too many"),
         (
-            lambda: predict(operation("mod-mul", 1009), 1, [2]),
+            lambda: predict(operation("mod-mul", 1009), 1, [5]),
             "products modulo 1009: 1009 residues",
         ),
+        (
+            lambda: predict(operation("mod-mul", 10**400 + 1), 1, [5]),
+            "products modulo ~10^400: ~10^400 residues",
+        ),
         (lambda: predict(Multiplication(), 1, [2]), "has a multiplier of its own length"),
+        (
+            lambda: predict(TASKS.build(SEVERAL), 1, [2]),
+            'the task "several" has several operations, + and *; predictions are of one',
+        ),
     ],
 )
 def test_what_is_refused(call, message):

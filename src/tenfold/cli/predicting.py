@@ -73,8 +73,8 @@ def truncation(
 
     `tenfold truncation runs/my-run --lengths 1-6`
     """
-    from tenfold.lab.truncation import compared
-    from tenfold.report.prediction import compared_told
+    from tenfold.lab.truncation import compared, learned
+    from tenfold.report.prediction import compared_told, learned_told
 
     opened = open_run(run)
     asked = None if lengths is None else parse_lengths(lengths)
@@ -82,6 +82,7 @@ def truncation(
     if json_:
         return print_json([row.as_json() for row in rows])
     kept = opened.recipe.data.length if digits is None else digits
+    print(learned_told(learned(opened, rows, n, which=checkpoint, seed=seed)))
     print(*compared_told(rows, kept), sep="\n")
     return None
 

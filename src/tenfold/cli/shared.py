@@ -41,6 +41,9 @@ Checkpoint = Annotated[
 ]
 
 
+MOST = 10**5  # lengths or seeds that one command is given
+
+
 def parse_lengths(text: str) -> list[int]:
     """Lengths and ranges, in order.
 
@@ -58,14 +61,21 @@ def parse_numbers(text: str, what: str, least: int) -> list[int]:
     """
     found: list[int] = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
+        match = re.fullmatch(r"\s*(\d{1,18})(?:-(\d{1,18})(?::(\d{1,18}))?)?\s*", part)
         if match is None:
             raise TenfoldError(f'"{part}" is not a {what}; write 5, or 5-10, or 20-40:10')
         first, last, step = (int(group) if group else None for group in match.groups())
         assert first is not None
-        if first < least or step == 0 or (last is not None and last < first):
-            raise TenfoldError(f'"{part}" is not a range of {what}s; the least {what} is {least}')
-        found += range(first, (first if last is None else last) + 1, step or 1)
+        if last is not None and last < first:
+            raise TenfoldError(f'"{part}" is not a range of {what}s; {first} is above {last}')
+        if first < least:
+            raise TenfoldError(f'"{part}" begins below the least {what}, {least}')
+        if step == 0:
+            raise TenfoldError(f'"{part}" is not a range of {what}s; its step is 0')
+        last, step = first if last is None else last, step or 1
+        if len(found) + (last - first) // step >= MOST:
+            raise TenfoldError(f'"{part}" is too many {what}s; {MOST:,} at the most')
+        found += range(first, last + 1, step)
     return found
 
 

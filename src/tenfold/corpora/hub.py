@@ -19,14 +19,16 @@ from tenfold.errors import TenfoldError
 NAMES: dict[str, Part] = {part: part for part in PARTS} | {
     "valid": "validation",
     "val": "validation",
+    "dev": "validation",
 }
+RULE = 2  # by which parts are made; another number and nothing of before is found in the cache
 
 
 class Dataset(Corpus):
     """A dataset of the hub: its `path`, a `subset`, a `revision`; the column `text`.
 
-    Where it is split already, its split is kept. Otherwise `together` rows in a row are in one part (sentences of one
-    book follow each other), or all rows with the same value in the column `by`.
+    Parts that are published are kept; those that are missing are carved out of `train`. There `together` rows in a row
+    are in one part (sentences of one book follow each other), or all rows with the same value in the column `by`.
     """
 
     name = "dataset"
@@ -50,30 +52,31 @@ class Dataset(Corpus):
 
     def stamp(self) -> str:
         if self.folder is None:
-            return f"{self.path} {self.subset} {self.revision}"
-        return stamped(_files(Path(self.folder)))
+            return f"{RULE} {self.path} {self.subset} {self.revision}"
+        return f"{RULE} {stamped(_files(Path(self.folder)))}"
 
     def documents(self) -> Iterator[Document]:
         loaded = self._loaded()
-        given = {name: NAMES[name] for name in loaded if name in NAMES}
-        if set(given.values()) == set(PARTS):
-            for name, part in sorted(given.items(), key=lambda item: PARTS.index(item[1])):
-                for number, row in enumerate(loaded[name]):
-                    yield Document(f"{name}/{number}", self._text(row), part)
-            return
-        for name in loaded:
+        published = {name: NAMES[name] for name in loaded if name in NAMES}
+        if "train" not in published.values():
+            published = {name: NAMES.get(name, "train") for name in loaded}
+        for name, part in sorted(published.items(), key=lambda item: PARTS.index(item[1])):
             for number, row in enumerate(loaded[name]):
-                yield Document(
-                    f"{name}/{number}", self._text(row), part_of(self._whole(name, number, row))
-                )
+                text, own = self._text(row), part
+                if part == "train" and len(set(published.values())) < len(PARTS):
+                    carved = part_of(self._whole(name, number, row))
+                    own = part if carved in published.values() else carved
+                yield Document(f"{name}/{number}", text, own)
 
     def _whole(self, name: str, number: int, row: Mapping[str, Any]) -> str:
         """What is in one part as a whole."""
-        return (
-            str(row[self.by])
-            if self.by is not None and self.by in row
-            else f"{name}/{number // self.together}"
-        )
+        if self.by is None:
+            return f"{name}/{number // self.together}"
+        if self.by not in row:
+            raise TenfoldError(
+                f'the dataset has no column "{self.by}" to keep together; it has {", ".join(sorted(row))}'
+            )
+        return str(row[self.by])
 
     def _text(self, row: Mapping[str, Any]) -> str:
         if not isinstance(row.get(self.column), str):

@@ -20,9 +20,11 @@ from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Answerer, Examiner
 from tenfold.evals.influence import answers
 from tenfold.tasks.base import Digits, Examples, Ints
+from tenfold.tasks.operation import Operation
 
 SEED = 0  # of the split
 LEAST = 10  # problems, of which two are asked
+SUM = Operation(product=False)
 
 
 def explained(operands: Digits, said: Ints, base: int = 10) -> list[float | None]:
@@ -49,9 +51,14 @@ def explained_by_model(
     examiner: Examiner, model: Answerer, examples: Examples
 ) -> tuple[list[float | None], list[float | None]]:
     """Of a model's answers, and of the true ones beside them."""
+    task = examiner.batcher.task
+    if task.operation() != SUM:
+        raise TenfoldError(
+            f'digit sum and carry explain sums of two numbers, and the task "{task.name}" is something else'
+        )
     said, true = answers(examiner, model, examples)
-    base = examiner.batcher.task.base
-    return explained(examples.operands, said, base), explained(examples.operands, true, base)
+    operands, base = examples.operands, task.base
+    return explained(operands, said, base), explained(operands, true, base)
 
 
 def _features(operands: Digits, column: int, base: int) -> NDArray[np.int64]:

@@ -68,6 +68,7 @@ def changes(task: Task, examples: Examples, where: Bools | None = None) -> Chang
 
     A number keeps its length: the highest of several digits does not become 0.
     """
+    _check(task, examples)
     lengths, width = examples.lengths, examples.operands.shape[2]
     there = np.arange(width) < lengths[..., None]
     source, operand, column = np.nonzero(there if where is None else there & where)
@@ -153,7 +154,6 @@ def influence(examiner: Examiner, model: Answerer, sets: Sequence[Examples]) -> 
     sums = np.zeros((2, terms, width, columns))
     right = 0
     for some in (block for examples in sets for block in _blocks(examples, task.base)):
-        _check(task, some)
         said, true = answers(examiner, model, some)
         right += int((said == true).all(1).sum())
         changed = changes(task, some)

@@ -1,7 +1,7 @@
 """How far a trained model looks: empirical receptive fields, by attention and by gradient.
 
-By attention: the weights that a head gives, averaged by distance over rows and late queries; the field is the number
-of nearest distances that hold more than 1 - eps of them, as in theory (`tenfold.theory.reach`). By gradient: how much
+By attention: the weights that a head gives, averaged by distance over rows and the last of the queries that are graded;
+the field is the number of nearest distances that hold more than 1 - eps of them, as in theory (`tenfold.theory.reach`). By gradient: how much
 the likeliest logit at the last answered token moves, |d logit / d x|, with the vector x that each token brings into a
 layer; the first layer's is the whole model's field. Of a head, |w d logit / d w| for each of its weights w. No field is
 longer than the sequence.
@@ -27,7 +27,7 @@ from tenfold.models.attention import Attention
 from tenfold.models.stack import Stack
 
 MEMORY = 2**31  # bytes of weights and gradients that are held at once
-LATE = 0.125  # the share of queries, from the end, whose attention counts: they have nearly all keys to choose from
+LATE = 0.125  # the share of a row's graded queries, from the last, whose attention counts: they have the most keys
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,14 @@ def _looked(model: Model, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     model.train(was_training)
     by_weight, by_input = moved[: len(_flat(weights))], moved[len(_flat(weights)) :]
     at = tokens - batch.read + asked  # (B,)
-    valid = batch.sequence.valid
+    late = _late(batch, tokens)
     found, flow = torch.zeros(2, len(weights), weights[0][0].shape[1], tokens, dtype=torch.float64)
     brought = torch.zeros(len(inputs), tokens, dtype=torch.float64)
     number = 0
     for layer, calls in enumerate(weights):
         for held in calls:  # more than one where layers loop
             queries = torch.arange(tokens)[-held.shape[2] :]
-            late = queries >= tokens * (1 - LATE)
-            counts = late if valid is None else late & valid[:, -held.shape[2] :]
-            seen = held.detach() * counts.expand(len(held), -1)[:, None, :, None]
+            seen = held.detach() * late[:, None, -held.shape[2] :, None]
             found[layer] += _by_distance(seen.sum(0), queries)
             flow[layer] += _by_distance((held.detach() * by_weight[number]).abs().sum(0), queries)
             number += 1
@@ -130,6 +128,17 @@ def _by_distance(amounts: Tensor, queries: Tensor) -> Tensor:
     away = (queries[:, None] - torch.arange(keys)).abs().flatten()
     total = torch.zeros(heads, keys, dtype=torch.float64)
     return total.index_add_(1, away, amounts.double().flatten(1))
+
+
+def _late(batch: Batch, tokens: int) -> Tensor:
+    """(B, T): the last eighth of a row's graded queries, at least one; end tokens and pads answer nothing."""
+    graded = batch.target != IGNORED
+    number = graded.cumsum(1) - 1  # of a graded query in its row
+    count = graded.sum(1, keepdim=True)
+    first = torch.minimum(count * (1 - LATE), count - 1.0)
+    late = torch.zeros(len(batch), tokens, dtype=torch.bool)
+    late[:, tokens - batch.read :] = graded & (number >= first)
+    return late
 
 
 def _last_asked(batch: Batch) -> Tensor:

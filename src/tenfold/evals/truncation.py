@@ -37,12 +37,24 @@ def truncated_rows(
     return found
 
 
+def both_long_rows(
+    examiner: Examiner, model: Answerer, digits: int, lengths: Sequence[int], n: int = 1000
+) -> list[Row]:
+    """The same of numbers that all have exactly the length, whatever padding the format has left: what theory calls `full`."""
+    examiner.samplers(lengths, [])  # whether the format holds so many
+    found = []
+    for length in lengths:
+        examples = examiner.problems(length, "full", exact, n)
+        found += graded_twice(examiner, model, examples, digits, length, "full")
+    return found
+
+
 def graded_twice(
     examiner: Examiner, model: Answerer, examples: Examples, digits: int, length: int, label: str
 ) -> list[Row]:
     """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
     task = examiner.batcher.task
-    cut = Truncated.to(digits, task).solve(examples.operands, examples.lengths)
+    cut = Truncated.to(digits, task).asked(examples)
     end = examiner.batcher.vocabulary.end
     linear = bool(getattr(model, "linear", False))
     right = same = endless = 0

@@ -1,7 +1,7 @@
 """Runs against the function of the last n digits, n the training length: measured, and what that function predicts.
 
 Rows for experiments: `truncated`, `predicted`, `of_domain`, `digit_analysis`, `intervened`. Of one run by itself: `compared`,
-`explained`.
+`learned`, `explained`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch
 from tenfold.errors import TenfoldError
 from tenfold.evals.exact import Answerer
 from tenfold.evals.exact import Row as Measured
-from tenfold.evals.explained import explained_by_model
-from tenfold.evals.truncation import graded_twice, moved_rows, truncated_rows
+from tenfold.evals.explained import LEAST, explained_by_model
+from tenfold.evals.truncation import both_long_rows, graded_twice, moved_rows, truncated_rows
 from tenfold.lab.committed import Row
 from tenfold.lab.experiments import Lab
 from tenfold.lab.measuring import examiner_of, of_both
@@ -35,16 +35,42 @@ def compared(
     seed: int = 0,
     slice: str = "uniform",
 ) -> list[Measured]:
-    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length."""
+    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length.
+
+    Of a slice of the evaluator, but for `full`: that is theory's, both numbers of the length, at every length.
+    """
     torch.set_num_threads(run.recipe.train.threads)
     kept = run.recipe.data.length if digits is None else digits
     asked = run.recipe.eval.lengths if lengths is None else lengths
     count = run.recipe.eval.n if n is None else n
     if count < 1:
         raise TenfoldError(f"{count} problems; at least 1 is needed")
-    examiner = run.built.examiner(seed)
-    rows = truncated_rows(examiner, run.answerer(which), kept, asked, [slice], count)
+    examiner, model = run.built.examiner(seed), run.answerer(which)
+    if slice == "full":
+        rows = both_long_rows(examiner, model, kept, asked, count)
+    else:
+        rows = truncated_rows(examiner, model, kept, asked, [slice], count)
+    if not rows:
+        raise TenfoldError(f'the slice "{slice}" asks nothing at these lengths of this task')
     return [*rows, *_predicted(run, kept, asked, slice)]
+
+
+def learned(
+    run: Run,
+    rows: Sequence[Measured] = (),
+    n: int | None = None,
+    *,
+    which: Which = "best",
+    seed: int = 0,
+) -> Measured:
+    """`exact` at the training length, from these rows or asked: predictions are about models that are right there."""
+    length = run.recipe.data.length
+    wanted = (length, "uniform", "exact")
+    for row in rows:
+        if (row.length, row.slice, row.metric) == wanted:
+            return row
+    count = run.recipe.eval.n if n is None else n
+    return run.built.examiner(seed).rows(run.answerer(which), [length], ["uniform"], count)[0]
 
 
 def truncated(
@@ -103,6 +129,8 @@ def explained(
 ) -> tuple[list[float | None], list[float | None]]:
     """R^2 of every answer digit from its digit sum and the carry below, of the model's answers and of true ones."""
     torch.set_num_threads(run.recipe.train.threads)
+    if n < LEAST:
+        raise TenfoldError(f"{n} problems; at least {LEAST} are needed, a fifth of them to ask")
     asked = run.recipe.data.length if length is None else length
     examiner = run.built.examiner(seed)
     ((_, _, examples),) = examiner.questions([asked], ["uniform"], n)
@@ -112,14 +140,17 @@ def explained(
 def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
     """Rows `explained-1`, `explained-2`, ...: R^2 by answer digit at the training length, and `explained`, their mean.
 
-    The mean leaves out what is above the numbers: an overflow has no digit sum of its own.
+    Of true answers: `explained-true-1`, ..., `explained-true`. A mean leaves out what is above the numbers: an overflow has
+    no digit sum of its own.
     """
     length = run.recipe.data.length
-    shares, _ = explained(run, length, n)
-    found = {f"explained-{i}": each for i, each in enumerate(shares, 1) if each is not None}
-    columns = [each for each in shares[:length] if each is not None]
-    if columns:
-        found["explained"] = float(np.mean(columns))
+    found: dict[str, float] = {}
+    model, truth = explained(run, length, n)
+    for metric, shares in {"explained": model, "explained-true": truth}.items():
+        found |= {f"{metric}-{i}": each for i, each in enumerate(shares, 1) if each is not None}
+        columns = [each for each in shares[:length] if each is not None]
+        if columns:
+            found[metric] = float(np.mean(columns))
     about = {**lab.about(run), "length": length, "slice": "uniform", "checkpoint": "best", "n": n}
     for metric, value in found.items():
         yield {**about, "metric": metric, "value": value}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -22,6 +23,7 @@ class Decaying(PositionalEncoding, ABC):
     """
 
     decay: ClassVar[Decay]
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}  # what a learned number is held within
     shared = True
     shift_invariant = True
     anchor: Tensor
@@ -34,6 +36,11 @@ class Decaying(PositionalEncoding, ABC):
     @abstractmethod
     def by_head(self) -> tuple[Tensor, ...]:
         """The decay's parameters, (H,) each."""
+
+    def held(self, name: str) -> Tensor:
+        """A learned number within its range, with the gradient of the unbounded: at its bound it can come back."""
+        parameter = self.get_parameter(name)
+        return parameter.clamp(*self.ranges[name]).detach() + (parameter - parameter.detach())
 
     def series(self) -> Series:
         return Series(self.decay, tuple(p.detach().cpu().double()[:, None] for p in self.by_head()))
@@ -59,8 +66,3 @@ class Sloped(Decaying):
 
     def by_head(self) -> tuple[Tensor, ...]:
         return (self.slopes,)
-
-
-def clamped(parameter: Tensor, low: float, high: float | None = None) -> Tensor:
-    """Within bounds, with the gradient of the unbounded: a parameter at its bound can come back."""
-    return parameter.clamp(low, high).detach() + (parameter - parameter.detach())

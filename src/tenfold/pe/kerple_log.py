@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import ClassVar
+
 import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from tenfold.pe.decaying import Decaying, clamped
+from tenfold.pe.decaying import Decaying
 from tenfold.pe.series import KERPLE_LOG
 
 
@@ -27,6 +30,7 @@ class KerpleLog(Decaying):
     name = "kerple-log"
     known_as = ("KERPLE (log)", "Kerple-log")
     decay = KERPLE_LOG
+    ranges: ClassVar = {"p": (0.01, math.inf), "a": (0.01, math.inf)}
 
     def __init__(self, heads: PositiveInt, axis: str = "index") -> None:
         super().__init__(axis)
@@ -34,4 +38,4 @@ class KerpleLog(Decaying):
         self.a = nn.Parameter(torch.rand(heads))
 
     def by_head(self) -> tuple[Tensor, ...]:
-        return clamped(self.p, 0.01), clamped(self.a, 0.01)
+        return self.held("p"), self.held("a")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import ClassVar
+
 import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from tenfold.pe.decaying import Decaying, clamped
+from tenfold.pe.decaying import Decaying
 from tenfold.pe.series import POWER
 
 
@@ -25,6 +28,7 @@ class KerplePower(Decaying):
     name = "kerple-power"
     known_as = ("KERPLE (power)", "Kerple-power")
     decay = POWER
+    ranges: ClassVar = {"p": (0.01, 2.0), "a": (0.01, math.inf)}
 
     def __init__(self, heads: PositiveInt, axis: str = "index") -> None:
         super().__init__(axis)
@@ -32,4 +36,4 @@ class KerplePower(Decaying):
         self.a = nn.Parameter(torch.rand(heads))
 
     def by_head(self) -> tuple[Tensor, ...]:
-        return torch.ones_like(self.p), clamped(self.p, 0.01, 2.0), clamped(self.a, 0.01)
+        return torch.ones_like(self.p), self.held("p"), self.held("a")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import torch
@@ -203,7 +204,8 @@ def _kerple_log_tail(n: Tensor, p: Tensor, a: Tensor) -> Tensor:
 
 def _kerple_log_verdicts(p: Tensor, a: Tensor) -> list[Verdict]:
     compared = [
-        (power, f"comparison with a p-series, p = {power:.4g}") for power in p[:, 0].tolist()
+        (power, f"comparison with a p-series, p = {beside_one(power)}")
+        for power in p[:, 0].tolist()
     ]
     return [
         Verdict(True, f"converges: {told}")
@@ -211,6 +213,16 @@ def _kerple_log_verdicts(p: Tensor, a: Tensor) -> list[Verdict]:
         else Verdict(False, f"diverges: {told}, though it falls over practical ranges")
         for power, told in compared
     ]
+
+
+def beside_one(x: Fraction | float) -> str:
+    """In few digits, but not as 1 what is not 1.
+
+    >>> beside_one(1.25), beside_one(1 + Fraction(1, 10**17)), beside_one(Fraction(1))
+    ('1.25', '1 + 1e-17', '1')
+    """
+    text, away = f"{float(x):.6g}", float(x - 1)
+    return text if text != "1" or not away else f"1 {'-' if away < 0 else '+'} {abs(away):.3g}"
 
 
 def _window_verdicts(w: Tensor) -> list[Verdict]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.report.reach import LEARNED, aligned, number_of, said, three
-from tenfold.theory.advice import LIMITS, Advice
+from tenfold.theory.advice import LIMITS, Advice, in_percent
 from tenfold.theory.reach import over_heads
 
 
@@ -19,7 +19,7 @@ def advice_as_json(told: Sequence[Advice], shares: Sequence[float]) -> dict[str,
                 "verdict": each.verdict,
                 "why": each.why,
                 "trf": {f"{eps:g}": three(f) for eps, f in zip(shares, each.reaches, strict=False)},
-                "adds": each.adds,
+                "adds": None if each.adds is None else {"min": each.adds[0], "max": each.adds[1]},
                 "expect": each.expect,
                 "learned": each.learned,
             }
@@ -39,7 +39,7 @@ def advice_told(told: Sequence[Advice], shares: Sequence[float]) -> list[str]:
                 said(number_of(over_heads(fields)[2]))
                 for fields in each.reaches or [[None]] * len(shares)
             ),
-            "-" if each.adds is None else f"{100 * each.adds:.1f}%",
+            "-" if each.adds is None else in_percent(each.adds),
             each.expect.split(":")[0],
         ]
         for each in told

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import pyplot
+from matplotlib.ticker import MaxNLocator
 
 from tenfold.lab.build import counted as what_counts
 from tenfold.lab.committed import Row
@@ -79,14 +80,36 @@ def by_count(
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for number, (name, words) in enumerate(series.items()):
         found = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
-        at = [count for count in counts if found[count]]
-        if at:
-            middle = [statistics.median(found[count]) for count in at]
-            low, high = ([pick(found[count]) for count in at] for pick in (min, max))
-            axes.fill_between(at, low, high, color=PALETTE[number], alpha=0.15, lw=0)
-            axes.plot(at, middle, color=PALETTE[number], marker="o", ms=4, lw=1.4, label=words)
+        _seeds(axes, number, found, words)
     axes.set(xscale="log", xlabel="problems in the training set", ylabel="exactly right, %", ylim=(-3, 103))  # fmt: skip
     return _saved(figure, axes, path, title)
+
+
+def by_digit(
+    rows: Sequence[Row], recipe: str, metrics: Series, path: Path, title: str
+) -> list[Path]:
+    """R^2 of every answer digit, the units first: rows `explained-1`, `explained-2`, ... of each metric that is named."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, (metric, words) in enumerate(metrics.items()):
+        found: dict[int, list[float]] = {}
+        for row in rows:
+            digit = re.fullmatch(rf"{metric}-(\d+)", row["metric"])
+            if digit is not None and row["recipe"] == recipe:
+                found.setdefault(int(digit[1]), []).append(row["value"])
+        _seeds(axes, number, dict(sorted(found.items())), words)
+    axes.set(xlabel="digit of the answer, from the units on", ylabel="R$^2$")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return _saved(figure, axes, path, title)
+
+
+def _seeds(axes: Any, number: int, found: Mapping[int, Sequence[float]], words: str) -> None:
+    """A line through the median seeds, and from the worst to the best."""
+    at = [place for place in found if found[place]]
+    if at:
+        middle = [statistics.median(found[place]) for place in at]
+        low, high = ([pick(found[place]) for place in at] for pick in (min, max))
+        axes.fill_between(at, low, high, color=PALETTE[number], alpha=0.15, lw=0)
+        axes.plot(at, middle, color=PALETTE[number], marker="o", ms=4, lw=1.4, label=words)
 
 
 def _values(rows: Sequence[Row], recipe: str, length: int) -> list[float]:

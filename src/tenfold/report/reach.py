@@ -11,6 +11,7 @@ from matplotlib import pyplot
 
 from tenfold.errors import TenfoldError
 from tenfold.report.figures import save_files, style
+from tenfold.theory.advice import of_all
 from tenfold.theory.depth import Deep, deep
 from tenfold.theory.given import Given
 from tenfold.theory.partial import partial
@@ -138,6 +139,7 @@ def compared(asked: Sequence[Given], eps: float, within: int) -> list[dict[str, 
                 {
                     "name": about.name,
                     "converges": None,
+                    "verdict": "no series",
                     "why": about.why_not,
                     "trf": None,
                     "within": None,
@@ -145,15 +147,16 @@ def compared(asked: Sequence[Given], eps: float, within: int) -> list[dict[str, 
             )
             continue
         verdicts = about.series.verdicts
-        held = {verdict.converges for verdict in verdicts}
+        converges, verdict = of_all(verdicts)
         ends = about.series.decay.ends
         inside = within if ends is None else min(ends, within)
         told.append(
             {
                 "name": about.name,
-                "converges": held.pop() if len(held) == 1 else None,
+                "converges": converges,
+                "verdict": verdict,
                 "why": "; ".join(dict.fromkeys(verdict.why for verdict in verdicts)),
-                "trf": three(reaches(about.series, [eps])[0]),
+                "trf": three(reaches(about.series, [eps], ends)[0]),
                 "within": three(reaches(about.series, [eps], inside)[0]),
             }
         )  # fmt: skip
@@ -168,7 +171,7 @@ def compared_told(told: Sequence[dict[str, Any]], eps: float, within: int) -> li
     rows = [
         [
             each["name"],
-            WORDS[each["converges"]] if each["trf"] is not None else "no series",
+            each["verdict"],
             *(
                 "-" if each[key] is None else " / ".join(said(n) for n in each[key].values())
                 for key in ("trf", "within")

@@ -177,9 +177,18 @@ class Task(ABC):
         most = {1: "operand", 2: "longer operand"}.get(self.drawn, "longest operand")
         return f"digits of the {most}"
 
+    @property
+    def has_hub(self) -> bool:
+        """Whether some of its problems have an operand that every column needs."""
+        return self.hub is not None
+
     @abstractmethod
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         """The examples with these operands (N, M, W) and their true answers."""
+
+    def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
+        """What these examples ask, asked of other operands: a task of several operations looks at which each is."""
+        return self.solve(operands, lengths)
 
     def sample(
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
@@ -197,6 +206,10 @@ class Task(ABC):
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         """What was drawn, made a problem of this task: the larger number first, a multiplier before it."""
         return operands, lengths
+
+    def answerable(self, operands: Digits) -> NDArray[np.bool_]:
+        """Which of these operands (N, M, W) are a problem of the task: 12-7 is one, 7-12 is not."""
+        return np.ones(len(operands), dtype=np.bool_)
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """The hard problems of this length: samplers by label, for the slices `cascades`, `carries` and `nines`."""

@@ -20,8 +20,8 @@ class Operation:
     modulus: int | None = None
 
     def __post_init__(self) -> None:
-        if self.modulus is not None and self.modulus < 2:
-            raise TenfoldError(f"a modulus of {self.modulus}; at least 2")
+        if self.modulus is not None and self.modulus < 1:
+            raise TenfoldError(f"a modulus of {self.modulus}; at least 1")
 
     def __call__(self, a: Any, b: Any) -> Any:
         """Of integers, or of arrays of them."""

@@ -93,6 +93,10 @@ class Several(Task):
         return Vocabulary(self.base, self.operator, self.symbols)
 
     @property
+    def has_hub(self) -> bool:
+        return any(part.has_hub for part in self.parts.values())
+
+    @property
     def drawn(self) -> int:
         """The least that samplers draw for any part."""
         return min(part.drawn for part in self.parts.values())
@@ -111,6 +115,12 @@ class Several(Task):
             if mine.any():
                 found[number] = part.solve(operands[mine, first:], lengths[mine, first:])
         return self._joined(which, found)
+
+    def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
+        which = np.zeros(len(examples), dtype=np.int64)
+        for number, part in enumerate(self.parts.values()):
+            which[self._of(part, examples)] = number
+        return self.solve(operands, lengths, which)
 
     def sample(
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tenfold.errors import TenfoldError
 from tenfold.tasks.addition import settle
@@ -63,9 +64,12 @@ class Subtraction(Task):
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         """The larger number first."""
-        less = running_sign(operands)[:, -1] < 0
+        less = ~self.answerable(operands)
         operands = np.where(less[:, None, None], operands[:, ::-1], operands)
         return operands, np.where(less[:, None], lengths[:, ::-1], lengths)
+
+    def answerable(self, operands: Digits) -> NDArray[np.bool_]:
+        return np.asarray(running_sign(operands)[:, -1] >= 0)
 
     def transducer(self) -> Transducer:
         """The state is the borrow."""

@@ -46,7 +46,7 @@ class Truncated(Task):
     def _take(self, task: Task, digits: int) -> None:
         if digits < 1:
             raise TenfoldError(f"numbers truncated to {digits} digits; at least 1")
-        if task.hub is not None:
+        if task.has_hub:
             raise TenfoldError(
                 f'the task "{task.name}" has a multiplier of its own length; one whose numbers are all alike can be truncated'
             )
@@ -62,17 +62,34 @@ class Truncated(Task):
         return self.inner.counted
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
+        found = self.inner.solve(*self.cut(operands, lengths))
+        return replace(found, operands=operands, lengths=lengths)
+
+    def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
+        found = self.inner.solve_as(examples, *self.cut(operands, lengths))
+        return replace(found, operands=operands, lengths=lengths)
+
+    def cut(self, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
+        """The last digits of these numbers: 12045, 678 to 3 -> 45, 678."""
         kept = operands.copy()
         kept[..., self.digits :] = 0
-        left = np.where(lengths > 0, np.minimum(significant(kept), lengths), 0)
-        return replace(self.inner.solve(kept, left), operands=operands, lengths=lengths)
+        return kept, np.where(lengths > 0, np.minimum(significant(kept), lengths), 0)
+
+    def asked(self, examples: Examples) -> Examples:
+        """Problems of the task itself with the answers of their last digits; what each asks stays as it is."""
+        found = self.solve_as(examples, examples.operands, examples.lengths)
+        return replace(found, wording=examples.wording)
+
+    def sample(
+        self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
+    ) -> Examples:
+        return self.asked(self.inner.sample(n, length, rng, sampler))
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         return self.inner.fit(rng, operands, lengths)
 
     def parse(self, text: str) -> Examples:
-        asked = self.inner.parse(text)
-        return self.solve(asked.operands, asked.lengths)
+        return self.asked(self.inner.parse(text))
 
     def question(self, examples: Examples, row: int) -> str:
         return self.inner.question(examples, row)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 
-from tenfold.pe.series import Verdict
-from tenfold.theory.formula import Formula
+import numpy as np
+
+from tenfold.pe.series import Verdict, beside_one
+from tenfold.theory.formula import Floats, Formula
 from tenfold.theory.growth import (
     LOG,
     LOG_LOG,
@@ -23,6 +25,8 @@ from tenfold.theory.growth import (
     Undecided,
 )
 
+NEAR = 1e-9  # a float that is so near to a number that decides may be that number
+SLACK = 1.1  # terms that are left out may change what lies beyond so many times
 FALLS = ", though it falls over practical ranges"
 
 
@@ -50,6 +54,8 @@ def decide(formula: Formula) -> Verdict:
 
 
 def _judged(logarithm: Expansion) -> Verdict:
+    for order, _ in logarithm.terms:
+        _apart(order)
     terms = [(order, c) for order, c in logarithm.terms if order > ONE]
     rest = logarithm.rest
     if not terms:
@@ -69,7 +75,7 @@ def _judged(logarithm: Expansion) -> Verdict:
         return Verdict(False, f"diverges: it falls more slowly than 1/n, {_as(order, c)}{FALLS}")
     p = -c
     if _exact(p) != 1:
-        told = f"comparison with a p-series, p = {float(p):.6g}"
+        told = f"comparison with a p-series, p = {beside_one(p)}"
         return Verdict(p > 1, f"converges: {told}" if p > 1 else f"diverges: {told}{FALLS}")
     return _beside_harmonic(terms[1:], rest)
 
@@ -89,8 +95,45 @@ def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> V
     q = -c
     if _exact(q) == 1:
         _need(len(terms) == 1 and (rest is None or rest <= ONE))
-    told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{float(q):.6g}'})"
+    told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{beside_one(q)}'})"
     return Verdict(q > 1, f"converges: {told}" if q > 1 else f"diverges: {told}{FALLS}")
+
+
+def beyond(formula: Formula, x: float) -> tuple[float, float]:
+    """How many times x b(x) the sum from a far x on is, at least and at most, up to the share `SLACK`.
+
+    With u = ln n and the leading terms L(u): while -L' stays above s > 1, at most 1 / (s - 1), as for a p-series; while
+    (-L' - 1) u stays above r > 1, at most u / (r - 1), as for 1 / (n (ln n)^r). At least, the same with what they stay
+    below. Where neither is known, anything.
+
+    >>> low, high = beyond(Formula.read("-log(3+n)-1.1*log(log(3+n))"), 1e300)  # 10 ln x
+    >>> round(low), round(high)
+    (6280, 7599)
+    """
+    try:
+        found = formula.within(Expansions())
+    except Undecided:
+        return 0.0, math.inf
+    if found.rest is not None and found.rest >= ONE:
+        return 0.0, math.inf
+    terms = dict(found.terms)
+    terms[LOG] = terms.get(LOG, 0) + 1  # of L + u, exactly
+    u = np.geomspace(math.log(x), 1e300, 3000)
+    with np.errstate(all="ignore"):  # powers of n overflow
+        over = -sum(_slope(order, float(c), u) for order, c in terms.items())
+        ends = [
+            (scale, np.nanmin(each), np.nanmax(each))
+            for scale, each in ((1.0, over), (u[0], over * u - 1))
+        ]
+    least = max(scale / float(high) if high > 0 else 0.0 for scale, _, high in ends)
+    most = min(scale / float(low) if low > 0 else math.inf for scale, low, _ in ends)
+    return least / SLACK, most * SLACK
+
+
+def _slope(order: Order, c: float, u: Floats) -> Floats:
+    """d/du of c e^(a u) u^b (ln u)^d, u = ln n."""
+    a, b, d = map(float, order)
+    return c * np.exp(a * u) * u**b * np.log(u) ** d * (a + b / u + d / (u * np.log(u)))
 
 
 def _need(known: bool) -> None:
@@ -100,9 +143,17 @@ def _need(known: bool) -> None:
 
 def _exact(x: Number) -> Number:
     """A float that is nearly 1 may be 1."""
-    if isinstance(x, float) and math.isclose(x, 1, rel_tol=1e-9):
+    if isinstance(x, float) and math.isclose(x, 1, rel_tol=NEAR):
         raise Undecided("a number that decides is too near to 1")
     return x
+
+
+def _apart(order: Order) -> None:
+    """Exponents that are floats may not be nearly those that decide."""
+    if any(isinstance(power, float) for power in order):
+        for known in (ONE, LOG, LOG_LOG):
+            if all(abs(float(a - b)) <= NEAR for a, b in zip(order, known, strict=True)):
+                raise Undecided("an exponent that decides is not known exactly")
 
 
 def _as(order: Order, c: Number) -> str:

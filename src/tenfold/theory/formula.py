@@ -85,7 +85,7 @@ class Formula:
 
     def within(self, algebra: Algebra[T]) -> T:
         """The formula, worked out in an algebra."""
-        return _Walk(algebra, dict(self.parameters)).of(self.tree)
+        return _Walk(algebra, dict(self.parameters), self.text).of(self.tree)
 
 
 def exact(name: str, value: float | str) -> Fraction:
@@ -126,8 +126,8 @@ def _check(tree: ast.expr, known: set[str], text: str) -> set[str]:
         if parts > MOST_PARTS:
             raise TenfoldError(f"a formula of more than {MOST_PARTS} parts; write a shorter one")
         match node:
-            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                exact("a number", ast.get_source_segment(text, node) or repr(value))
+            case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
+                _literal(node, text)
             case ast.Name(id=name):
                 if name not in {DISTANCE, *CONSTANTS, *known}:
                     hint = {DISTANCE, *CONSTANTS, *known}
@@ -156,6 +156,11 @@ def _check(tree: ast.expr, known: set[str], text: str) -> set[str]:
     return used
 
 
+def _literal(node: ast.Constant, text: str) -> Fraction:
+    """A number as it is written: 1.00000000000000001 is not 1."""
+    return exact("a number", ast.get_source_segment(text, node) or repr(node.value))
+
+
 def _takes(name: str) -> str:
     return "one" if FUNCTIONS[name] == 1 else "two or more"
 
@@ -169,11 +174,12 @@ def _unknown_name(name: str, known: set[str]) -> TenfoldError:
 class _Walk(Generic[T]):
     algebra: Algebra[T]
     parameters: dict[str, Fraction]
+    text: str
 
     def of(self, node: ast.expr) -> T:
         match node:
-            case ast.Constant(value=value):
-                return self.algebra.number(Fraction(str(value)))
+            case ast.Constant():
+                return self.algebra.number(_literal(node, self.text))
             case ast.Name(id=name) if name == DISTANCE:
                 return self.algebra.distance()
             case ast.Name(id=name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ import torch
 
 from tenfold.errors import TenfoldError, unknown
 from tenfold.pe.base import ENCODINGS, SIZES, PositionalEncoding
+from tenfold.pe.decaying import Decaying
 from tenfold.pe.series import CONSTANT, Decay, Series
 from tenfold.registry import Spec, options_of
+from tenfold.theory.formula import exact
 from tenfold.theory.tables import table
 from tenfold.theory.written import written
 
@@ -123,23 +126,34 @@ def _encoding(name: str, heads: int, parameters: Mapping[str, Sequence[str | flo
         if len(values) != 1:
             raise TenfoldError(f'{len(values)} values of {key}; an option of "{name}" takes one')
     spec = Spec(name=name, options={key: values[0] for key, values in options.items()})
-    pe = _made(spec, heads)
+    pe = _made(spec, heads).double()  # in single precision p = 1.00000001 would be 1
     own = dict(pe.named_parameters())
+    by_head = {key for key, learned in own.items() if learned.shape == (heads,)}
     for key in parameters.keys() - options.keys():
-        if key not in own:
-            raise unknown(f'parameter of "{name}"', key, {*options_of(ENCODINGS[name]), *own})
-        _fill(name, key, own[key].detach(), parameters[key])
+        if key not in by_head:
+            raise unknown(f'parameter of "{name}"', key, {*options_of(ENCODINGS[name]), *by_head})
+        _fill(pe, key, own[key].detach(), parameters[key])
     free = own.keys() - parameters.keys()
     return Given(name, series_of(pe), pe.no_series, learned=bool(free) and pe.series() is not None)
 
 
-def _fill(name: str, key: str, learned: torch.Tensor, values: Sequence[str | float]) -> None:
-    try:
-        numbers = torch.tensor([float(value) for value in values])
-    except ValueError:
-        raise TenfoldError(f"{key} = {values[0]}; a number is right") from None
+def _fill(
+    pe: PositionalEncoding, key: str, learned: torch.Tensor, values: Sequence[str | float]
+) -> None:
+    """What its learning would not allow, or floats cannot tell from 1, is refused."""
+    ranges = pe.ranges if isinstance(pe, Decaying) else {}
+    low, high = ranges.get(key, (-math.inf, math.inf))
+    numbers = [exact(key, value) for value in values]
+    for number, value in zip(numbers, values, strict=True):
+        if not low <= number <= high:
+            right = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+            raise TenfoldError(f'{key} = {value}; in "{pe.name}" {right} is right')
+        if number != 1 and float(number) == 1:
+            raise TenfoldError(
+                f"{key} = {value}; too near to 1 here, a formula can tell them apart"
+            )
     if len(numbers) not in (1, len(learned)):
         raise TenfoldError(
-            f'{len(numbers)} values of {key} of "{name}"; one, or one for each of {len(learned)} heads'
+            f'{len(numbers)} values of {key} of "{pe.name}"; one, or one for each of {len(learned)} heads'
         )
-    learned.copy_(numbers.expand_as(learned))
+    learned.copy_(torch.tensor(list(map(float, numbers)), dtype=learned.dtype).expand_as(learned))

@@ -19,8 +19,17 @@ from typing import Any
 from tenfold.errors import TenfoldError, unknown
 from tenfold.tasks.base import Task, check_length
 from tenfold.tasks.operation import Operation
-from tenfold.theory.residues import Dropped, Share, of_products, of_sums, of_whole, remaining
-from tenfold.theory.trying import Function, Right, by_task, by_values, tried
+from tenfold.theory.residues import (
+    MOST,
+    Dropped,
+    Share,
+    of_products,
+    of_sums,
+    of_whole,
+    remaining,
+    sized,
+)
+from tenfold.theory.trying import Function, Right, by_task, by_values, can_try, tried
 
 Parts = tuple[tuple[Fraction, Share], ...]  # weights and what they weigh
 Shares = Callable[[Dropped], Share]
@@ -37,8 +46,13 @@ class Predicted:
     parts: Parts
 
     @property
+    def long(self) -> bool:
+        """Whether the limit for long numbers is all that a float can hold."""
+        return any(share.long for _, share in self.parts)
+
+    @property
     def accuracy(self) -> float:
-        if any(share.long for _, share in self.parts):
+        if self.long:
             return float(sum(weight * share.limit for weight, share in self.parts))
         return float(self.exact)
 
@@ -69,7 +83,8 @@ def predict(
     """Accuracy of what a model learns from numbers of `digits` digits, at each length.
 
     `slice`: both numbers uniform over those of exactly this length (`full`), or as evaluation draws them, the longer one of
-    this length (`uniform`). A task has its own base; a function is called with arrays of integers.
+    this length (`uniform`). A task has its own base. A function takes two whole numbers; it is quicker if it takes arrays of
+    them too. Problems whose last digits are no problem, as 210-15 of one digit, count as wrong.
 
     >>> found = predict(operation("mod-add", 7), digits=2, lengths=[2, 3, 9])
     >>> [(each.length, round(each.accuracy, 4)) for each in found]
@@ -116,16 +131,30 @@ OPERATIONS = {  # (a product, modulo a number)
 
 
 def _counted(what: Operation, digits: int, length: int, slice: str, base: int) -> Predicted:
-    shares, why = _whole(what, digits) if what.modulus is None else _modular(what, digits, base)
     if length <= digits:
         why = f"no number has more than {digits} digits, so nothing is dropped"
         return Predicted(length, why, ((Fraction(1), Share(Fraction(1))),))
+    if what.modulus is None:
+        shares, why = _whole(what, digits)
+        return Predicted(length, why, SLICES[slice](shares, length - digits, base))
+    p = remaining(what.modulus, base, digits)
+    if what.product and p > MOST and can_try(length, base, every=slice == "full"):
+        return _tried(by_values(what, base**digits), digits, length, slice, base)
+    shares, why = _modular(what, digits, base)
     found = Predicted(length, why, SLICES[slice](shares, length - digits, base))
-    if what.modulus is not None and found.accuracy == 0:
-        most, p = base ** (length - digits) - 1, remaining(what.modulus, base, digits)
-        told = "A*b + B*a0 is never" if what.product else f"A + B is {2 * most} at the most, not"
-        return replace(found, why=f"{told} a multiple of {p}, A and B what is dropped")
+    if never := _never(what, p, found, length - digits, base):
+        return replace(found, why=f"{never} a multiple of {sized(p)}, A and B what is dropped")
     return found
+
+
+def _never(what: Operation, p: int, found: Predicted, dropped: int, base: int) -> str | None:
+    """Why none is right, if none is: told by integers, as a share may be too small for a float."""
+    if what.product:
+        return "A*b + B*a0 is never" if not found.long and found.exact == 0 else None
+    if dropped > p.bit_length():  # then A and B come to more than p, in any base
+        return None
+    most = 2 * (base**dropped - 1)
+    return f"A + B is {sized(most)} at the most, not" if most < p else None
 
 
 def _whole(what: Operation, digits: int) -> tuple[Shares, str]:
@@ -141,11 +170,13 @@ def _modular(what: Operation, digits: int, base: int) -> tuple[Shares, str]:
     modulus, count = what.modulus, of_products if what.product else of_sums
     p = remaining(modulus, base, digits)
     if p == 1:
-        why = f"{modulus} divides {base}^{digits}: what is dropped is a multiple of it"
+        why = f"{sized(modulus)} divides {base}^{digits}: what is dropped is a multiple of it"
         return lambda dropped: Share(Fraction(1)), why
-    left = str(p) if p == modulus else f"{p} = {modulus}/gcd({modulus}, {base}^{digits})"
+    told, left = sized(modulus), sized(p)
+    if p != modulus:
+        left = f"{left} = {told}/gcd({told}, {base}^{digits})"
     when = "A*b + B*a0" if what.product else "A + B"
-    limit = "" if what.product else f"; 1/{p} for long numbers"
+    limit = "" if what.product else f"; 1/{sized(p)} for long numbers"
     why = f"right where {left} divides {when}, A and B what is dropped{limit}"
     return lambda dropped: count(modulus, digits, dropped), why
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tenfold.pe.series import CONSTANT, GEOMETRIC, KERPLE_LOG, POWER, TYPE_1, TYPE_2, Decay
+from tenfold.theory.deciding import NEAR
 from tenfold.theory.formula import Formula
 
 Number = Fraction | float
@@ -77,6 +78,8 @@ def _log(inside: _Sum, exponent: Number, c: Number) -> tuple[Decay, tuple[float,
         return None
     rate = float(slope) / float(first)
     if (exponent, power) == (1, 1):
+        if (float(c) == -1) != (c == -1) or (isinstance(c, float) and abs(c + 1) <= NEAR):
+            return None  # whether p is above 1 is not a question for floats
         return KERPLE_LOG, (float(-c), rate)
     if (exponent, power, c) == (1, 2, -1):
         return TYPE_1, (math.sqrt(rate),)
@@ -114,7 +117,10 @@ class _Sums:
     def _plus(self, x: _Sum, y: _Sum) -> _Sum:
         terms = dict(x.terms)
         for factors, c in y.terms:
-            terms[factors] = terms.get(factors, Fraction(0)) + c
+            total = terms.get(factors, Fraction(0)) + c
+            if isinstance(total, float) and abs(total) <= NEAR * abs(float(c)):
+                raise _Other  # what nearly cancels may be nothing
+            terms[factors] = total
         if len(terms) > MOST:
             raise _Other
         return _Sum(tuple(sorted((f, c) for f, c in terms.items() if c != 0)))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import gcd, log10
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ Ints = NDArray[np.int64]
 
 LONG = 1000  # digits of a dropped part, beyond which c1/N and c2/N^2 are no number that a float could tell
 MOST = 1000  # p' of a product; the count takes p'^3 steps
+READ = 20  # digits of a number that a person would read
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,15 @@ def remaining(modulus: int, base: int, digits: int) -> int:
     return modulus // gcd(modulus, pow(base, digits, modulus))
 
 
+def sized(number: int) -> str:
+    """As it is or, of more digits than a person would read, how large it is.
+
+    >>> sized(1009), sized(10**400 + 1)
+    ('1009', '~10^400')
+    """
+    return str(number) if number < 10**READ else f"~10^{round(log10(number))}"
+
+
 def of_sums(modulus: int, digits: int, dropped: Dropped) -> Share:
     """The share of pairs with p' | A + B.
 
@@ -133,8 +143,8 @@ def of_products(modulus: int, digits: int, dropped: Dropped) -> Share:
     p = remaining(modulus, base, digits)
     if p > MOST:
         raise TenfoldError(
-            f"products modulo {modulus}: {p} residues are left of it, and counting takes their number to the third; "
-            f"at most {MOST}"
+            f"products modulo {sized(modulus)}: {sized(p)} residues are left of it, and counting takes their number to the "
+            f"third; at most {MOST}, or numbers so short that all pairs can be tried"
         )
     first, more = dropped.arc(p)
     arc = (first + np.arange(more)) % p

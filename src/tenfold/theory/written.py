@@ -2,7 +2,7 @@
 
 Of any other formula the sum from n on is bounded by blocks of distances up to 10^300, each between its length times
 its last weight and its length times its first. That holds where b does not grow from 65,536 on, which is checked at
-the ends of the blocks and assumed between them; beyond 10^300 b is taken to fall as steeply as it does there.
+the ends of the blocks and assumed between them; what lies beyond 10^300 follows from how b falls in the limit.
 
 Shapes: H heads, K knots.
 """
@@ -20,14 +20,13 @@ from torch import Tensor
 
 from tenfold.errors import TenfoldError
 from tenfold.pe.series import Decay, Series, Verdict
-from tenfold.theory.deciding import decide
+from tenfold.theory.deciding import beyond, decide
 from tenfold.theory.formula import Floats, Formula
 from tenfold.theory.recognition import recognised
 
 FIRST = 1 << 16  # from where on b is assumed not to grow
 FINE, COARSE = (2.0**62, 1e-4), (1e300, 1e-2)  # up to where, and how much longer each block is
 NONE = -1e6  # a logarithm of what is no weight any more
-BEYOND = 4  # the rest beyond the last block may be so many times what its slope says
 ASSUMES = "numeric: bounds on the assumption that b does not grow from n = 65,536 on"
 
 
@@ -138,14 +137,14 @@ class _Weights:
                 "there are no bounds on their sum"
             )
         b, width = np.exp(logs), np.diff(knots)
-        beyond = 0.0
-        if b[-1] > 0:
-            slope = -(logs[-1] - logs[-2]) / math.log(knots[-1] / knots[-2])
-            beyond = BEYOND * knots[-1] * b[-1] / (slope - 1) if slope > 1 else math.inf
+        far = [
+            knots[-1] * b[-1] * times if b[-1] > 0 else 0.0
+            for times in beyond(self.formula, knots[-1])
+        ]
         low, high = (
             np.append(np.cumsum((each * width)[::-1])[::-1], 0.0) for each in (b[1:], b[:-1])
         )
-        return knots, low, high + beyond
+        return knots, low + far[0], high + far[1]
 
     def rest(self, n: Floats) -> tuple[Floats, Floats]:
         knots, low, high = self.blocks
