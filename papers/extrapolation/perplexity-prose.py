@@ -30,3 +30,5 @@ def measure(lab):
 
 def draw(_scale, rows, folder):
     from_rows.perplexity(rows, NAMES, folder / "perplexity-prose", "Docstrings")
+    risen = "Docstrings, perplexity over that at once"
+    from_rows.rise(rows, NAMES, folder / "rise-prose", risen, level=1.05, limits=(0.9, 1.3))

@@ -44,3 +44,5 @@ def measure(lab):
 
 def draw(_scale, rows, folder):
     from_rows.perplexity(rows, NAMES, folder / "perplexity-code", "Source code")
+    risen = "Source code, perplexity over that at once"
+    from_rows.rise(rows, NAMES, folder / "rise-code", risen, level=1.05, limits=(0.9, 1.3))

@@ -59,11 +59,11 @@ def fields(run, rows):
 
 
 def draw(_scale, rows, folder):
-    trf = scatter.values(rows, "trf")
+    trf, drawn = scatter.values(rows, "trf"), scatter.values(rows, "trf", "drawn")
     for slice, file, words in (
         ("uniform", "fields", "Nearest tokens with 95% of attention"),
         ("gradient", "fields-gradient", "Nearest tokens that move the last logit"),
     ):
-        axes = "tokens, computed (TRF)", "tokens, measured (ERF)"
+        axes = "tokens, computed (TRF); large and hollow: before training", "tokens, measured (ERF)"
         erf = scatter.values(rows, "erf", slice)
-        scatter.against(trf, erf, NAMES, folder / file, words, axes, equal=True)
+        scatter.against(trf, erf, NAMES, folder / file, words, axes, beside=drawn, equal=True)

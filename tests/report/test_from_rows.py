@@ -115,6 +115,35 @@ def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(
     assert "trained on up to 5 edges" in svg.read_text()
 
 
+def test_a_rise_is_over_what_each_seed_had_at_the_training_length(monkeypatch, tmp_path):
+    held, real = [], from_rows.perplexity_by_length
+
+    def keep(curves, *rest, **more):
+        held.extend(curves)
+        return real(curves, *rest, **more)
+
+    monkeypatch.setattr(from_rows, "perplexity_by_length", keep)
+    rows = [
+        row(metric="perplexity", task="python-code", length=n, seed=s, value=v)
+        for s, values in enumerate(((4, 4, 5), (8, 8, 8)))
+        for n, v in zip((5, 10, 90), values, strict=True)
+    ]
+    rows.append(
+        row(recipe="p/long", metric="perplexity", length=90, seed=0)
+    )  # nothing to divide by
+    asked = {"level": 1.05, "limits": (0.9, 1.3)}
+    series = {NAME: "ours", "p/long": "long"}
+    files = from_rows.rise(rows, series, tmp_path / "rise", "t", **asked)
+    (curve,) = held
+    assert [(p.length, p.spread) for p in curve.points] == [
+        (5, (1, 1)),
+        (10, (1, 1)),
+        (90, (1, 1.25)),
+    ]
+    assert "1.05" in files[1].read_text()
+    assert from_rows.rise([], series, tmp_path / "none", "t", **asked) == []
+
+
 def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):
     held = []
     monkeypatch.setattr(

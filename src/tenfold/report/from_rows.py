@@ -36,13 +36,38 @@ def perplexity(
     rows: Sequence[Row], series: Series, path: Path, title: str, *, slice: str = "uniform"
 ) -> list[Path]:
     """Perplexity against length, median and worst to best seed, both on logarithmic axes."""
-
-    def place(row: Row) -> int | None:
-        asked = (row["slice"], row["metric"], row["checkpoint"]) == (slice, "perplexity", "best")
-        return row["length"] if asked else None
-
-    curves = _curves(rows, series, place)
+    curves = _curves(_perplexities(rows, slice), series, lambda row: row["length"])
     return list(perplexity_by_length(curves, path, title).files) if curves else []
+
+
+def rise(
+    rows: Sequence[Row],
+    series: Series,
+    path: Path,
+    title: str,
+    *,
+    level: float,
+    limits: tuple[float, float],
+) -> list[Path]:
+    """The same over that at the training length, each seed over its own, within limits; a line at a level."""
+    asked = _perplexities(rows, "uniform")
+    once = {(r["recipe"], r["seed"]): r["value"] for r in asked if r["length"] == r["trained"]}
+    risen = [
+        {**row, "value": row["value"] / once[row["recipe"], row["seed"]], "low": None, "high": None}
+        for row in asked
+        if (row["recipe"], row["seed"]) in once
+    ]
+    curves = _curves(risen, series, lambda row: row["length"])
+    if not curves:
+        return []
+    told = "times that at the training length"
+    drawn = perplexity_by_length(curves, path, title, told=told, level=level, limits=limits)
+    return list(drawn.files)
+
+
+def _perplexities(rows: Sequence[Row], slice: str) -> list[Row]:
+    asked = (slice, "perplexity", "best")
+    return [row for row in rows if (row["slice"], row["metric"], row["checkpoint"]) == asked]
 
 
 def by_run(

@@ -102,20 +102,34 @@ def _by_place(groups: Sequence[Group]) -> str:
 
 
 def perplexity_by_length(
-    found: Sequence[Curve], path: Path, title: str, styles: Mapping[str, Style] | None = None
+    found: Sequence[Curve],
+    path: Path,
+    title: str,
+    styles: Mapping[str, Style] | None = None,
+    *,
+    told: str = "perplexity",
+    level: float | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Both axes logarithmic; the lengths of training are shaded."""
+    """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded."""
     styles = styles or {curve.name: style(number) for number, curve in enumerate(found)}
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for curve in found:
         _draw(axes, curve, styles[curve.name], band=len(found) <= MOST_BANDS)
     lengths = sorted({point.length for curve in found for point in curve.points})
-    axes.set(xscale="log", yscale="log", xlabel=found[0].counted, ylabel="perplexity")
+    axes.set(xscale="log", xlabel=found[0].counted, ylabel=told)
     axes.set_xticks(lengths, [f"{length:,}" for length in lengths], rotation=35, ha="right")
     axes.xaxis.set_minor_locator(NullLocator())
-    shown = ticks(*axes.get_ylim())
-    axes.set_yticks(shown, [f"{value:g}" for value in shown])
-    axes.yaxis.set_minor_locator(NullLocator())
+    if limits is None:
+        axes.set(yscale="log")
+        shown = ticks(*axes.get_ylim())
+        axes.set_yticks(shown, [f"{value:g}" for value in shown])
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set(ylim=limits)
+    if level is not None:
+        axes.axhspan(level, level, color="0.5", lw=0.8, ls=(0, (4, 2)))
+        axes.annotate(f"{level:g}", (1, level), xycoords=("axes fraction", "data"), fontsize=8)
     trained = max(curve.trained or 0 for curve in found)
     left = axes.get_xlim()[0]
     axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)

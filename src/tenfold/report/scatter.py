@@ -32,11 +32,15 @@ def against(
     title: str,
     axes_told: tuple[str, str],
     *,
+    beside: Values | None = None,
     level: float | None = None,
     equal: bool = False,
     logarithmic: bool = False,
 ) -> list[Path]:
-    """Medians of seeds; `level` draws a line across, `equal` one where both are the same."""
+    """Medians of seeds; `level` draws a line across, `equal` one where both are the same.
+
+    `beside`: another x, drawn as a large hollow marker where it differs, and tied to the first.
+    """
     shown = {name: words for name, words in names.items() if x.get(name) and y.get(name)}
     if not shown:
         return []
@@ -49,6 +53,10 @@ def against(
             *at, xerr=bars[0], yerr=bars[1], fmt=look.marker, ms=5, lw=0.8, color=look.color, label=words,
             mfc=look.color if number < 7 else "none",
         )  # fmt: skip
+        other = statistics.median((beside or {}).get(name) or x[name])
+        if other != at[0]:
+            axes.plot([other, at[0]], [at[1]] * 2, color=look.color, lw=0.8, dashes=(1, 2))
+            axes.plot(other, at[1], look.marker, ms=9, mfc="none", color=look.color)
     if level is not None:
         axes.axhline(level, color="0.5", lw=0.8, dashes=(4, 2))
     if equal:
