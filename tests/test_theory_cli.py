@@ -120,6 +120,25 @@ def test_compare(tenfold, tmp_path):
     assert told["encodings"][2]["trf"] is None
 
 
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("alibi", "type-1", "--plot"), "reach.png"),
+        (("alibi", "--plot", "-n/9"), "reach.png"),
+        (("--plot", "drawn/a.png", "alibi", "type-1"), "drawn/a.png"),
+        (("alibi", "--plot", "a.png", "type-1"), "a.png"),
+        (("alibi", "type-1", "--plot=b.svg"), "b.png"),
+    ],
+)
+def test_a_figure_needs_no_name(tenfold, tmp_path, words, file):
+    code, out, err = tenfold("theory", "compare", *words)
+    assert (code, err) == (0, "")
+    assert (tmp_path / file).read_bytes().startswith(b"\x89PNG")
+    assert f"\n{file}\n" in out
+    assert out.splitlines()[2].startswith("alibi")
+    assert out.splitlines()[3].startswith(("type-1", "-n/9"))
+
+
 def test_compare_and_advise_say_the_same(tenfold):
     compared = json.loads(tenfold("theory", "compare", "kerple-log", "--json")[1])
     advised = json.loads(
