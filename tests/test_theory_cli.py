@@ -23,7 +23,9 @@ def test_trf_as_json(tenfold):
     assert {head["converges"] for head in told["heads"]} == {True}
     assert told["heads"][0]["why"] == "converges: a geometric series"
     assert told["heads"][0]["bounds"] == [6, 6]
-    assert told["model"] == {"min": 6, "median": 48, "max": 767}
+    numbers = {"min": 6, "median": 48, "max": 767}
+    bounds = {name: [number, number] for name, number in numbers.items()}
+    assert told["model"] == {**numbers, "bounds": bounds}
     assert (told["eps"], told["within"], told["layers"]) == (0.05, None, None)
 
 
@@ -37,6 +39,18 @@ def test_trf_of_a_formula(tenfold):
     assert [each["eps"] for each in told["shares"]] == [0.05, 0.01]
     first = told["heads"][0]["layers"]
     assert first["at_least"] <= first["trf"] <= first["at_most"]
+
+
+def test_an_estimate_is_told_as_one(tenfold):
+    """No more digits than are known, and what is too far to say is not what is not there."""
+    _, out, _ = tenfold("theory", "trf", "-log(3+n)-2*log(log(3+n))", "--eps", "0.05,0.01")
+    assert "eps 0.05: min 1.22e+08-1.47e+08, median 1.22e+08-1.47e+08" in out
+    assert "eps 0.01: min > 4.6e+18, median > 4.6e+18, max > 4.6e+18 over heads" in out
+    _, out, _ = tenfold("theory", "compare", "-log(3+n)-2*log(log(3+n))", "--eps", "0.01")
+    assert "> 4.6e+18 / > 4.6e+18 / > 4.6e+18" in out
+    words = ("-log(3+n)-2*log(log(3+n))", "--train", 9, "--serve", 99, "--eps", "0.05,0.01")
+    _, out, _ = tenfold("theory", "advise", *words)
+    assert "1.22e+08-1.47e+08  > 4.6e+18" in out
 
 
 def test_trf_of_what_diverges(tenfold):
@@ -97,10 +111,32 @@ def test_compare(tenfold, tmp_path):
     assert "fire: its bias depends on the place of the query too" in out
     told = json.loads(tenfold(*words, "--json")[1])
     assert [each["converges"] for each in told["encodings"]] == [True, False, None, True]
-    assert told["encodings"][0]["trf"] == {"min": 6, "median": 48, "max": 767}
-    assert told["encodings"][1]["trf"] == {"min": None, "median": None, "max": None}
+    numbers = {"min": 6, "median": 48, "max": 767}
+    bounds = {name: [number, number] for name, number in numbers.items()}
+    assert told["encodings"][0]["trf"] == {**numbers, "bounds": bounds}
+    nothing = dict.fromkeys(numbers)
+    assert told["encodings"][1]["trf"] == {**nothing, "bounds": nothing}
     assert told["encodings"][1]["within"]["max"] <= 2048
     assert told["encodings"][2]["trf"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("alibi", "type-1", "--plot"), "reach.png"),
+        (("alibi", "--plot", "-n/9"), "reach.png"),
+        (("--plot", "drawn/a.png", "alibi", "type-1"), "drawn/a.png"),
+        (("alibi", "--plot", "a.png", "type-1"), "a.png"),
+        (("alibi", "type-1", "--plot=b.svg"), "b.png"),
+    ],
+)
+def test_a_figure_needs_no_name(tenfold, tmp_path, words, file):
+    code, out, err = tenfold("theory", "compare", *words)
+    assert (code, err) == (0, "")
+    assert (tmp_path / file).read_bytes().startswith(b"\x89PNG")
+    assert f"\n{file}\n" in out
+    assert out.splitlines()[2].startswith("alibi")
+    assert out.splitlines()[3].startswith(("type-1", "-n/9"))
 
 
 def test_compare_and_advise_say_the_same(tenfold):

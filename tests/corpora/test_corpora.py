@@ -61,6 +61,47 @@ def test_a_single_file_is_cut_in_its_order():
     assert [round(len(d.text) / len(text), 2) for d in found] == [0.86, 0.05, 0.09]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "anarchism originated as a term of abuse " * 50,
+        "anarchism " * 200 + "\n",
+        "x" * 1000,
+        "語" * 99,
+    ],
+)
+def test_a_single_file_without_lines_is_cut_all_the_same(text):
+    """As text8 is: one line of words."""
+    found = list(cut("a.txt", text))
+    assert [d.part for d in found] == list(PARTS)
+    assert "".join(d.text for d in found) == text
+    shares = [len(d.text) / len(text) for d in found]
+    assert shares == pytest.approx([0.85, 0.05, 0.10], abs=0.02)
+    if " " in text:
+        assert all(d.text.endswith(" ") for d in found[:-1])
+
+
+@pytest.mark.parametrize("length", [1, 3, 30, 500])
+def test_a_cut_is_where_lines_are_counted_to(length):
+    """The first line end at or after a part's share, by adding up lines."""
+    text = "".join(
+        f"{'word ' * (n % 7)}{n}{chr(10) if n % 3 else chr(0x2028)}" for n in range(length)
+    )
+    lines, expected, done = text.splitlines(keepends=True), [], 0
+    for end in (0.85, 0.9):
+        while done < round(len(text) * end):
+            done += len(lines.pop(0))
+        expected.append(done)
+    found = [len(d.text) for d in cut("a.txt", text)]
+    if 0 < expected[0] < expected[1] < len(text):
+        assert found == [expected[0], expected[1] - expected[0], len(text) - expected[1]]
+    assert sum(found) == len(text)
+
+
+def test_nothing_is_cut_of_nothing():
+    assert list(cut("a.txt", "")) == []
+
+
 def test_a_pattern_names_files(notes):
     (notes / "picture.png").write_bytes(b"\x89PNG\0\xff")
     assert len(list(Files(f"{notes}/**/*.txt").documents())) == 40

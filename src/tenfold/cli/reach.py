@@ -31,6 +31,8 @@ Weights = Annotated[
     bool, Parameter(negative=(), help="A file holds weights, not biases (their logarithms).")
 ]
 
+FIGURE = "reach.png"
+
 
 @theory.command
 def trf(
@@ -70,20 +72,28 @@ def compare(
     within: Annotated[int, Parameter(help="Also where only so many tokens exist.")] = 2048,
     param: Params = None,
     weights: Weights = False,
-    plot: Annotated[Path | None, Parameter(help="Draw the weights into this file.")] = None,
+    plot: Annotated[
+        list[str] | None,
+        Parameter(
+            consume_multiple=True,
+            negative=(),
+            help=f"Draw the weights into this file; if none is named, into {FIGURE}.",
+        ),
+    ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Several encodings, formulas or tables beside each other; a parameter goes to each that has it.
 
-    `tenfold theory compare alibi kerple-log type-1 --plot reach.png`
+    `tenfold theory compare alibi kerple-log type-1 --plot`
     """
     from tenfold.report.reach import compared, compared_told, draw_compared
     from tenfold.theory.given import several
 
-    asked = several(what, heads, _parameters(param), weights=weights)
+    file, *names = plot or [FIGURE]  # what follows the file is compared too
+    asked = several([*what, *names], heads, _parameters(param), weights=weights)
     _check_eps(eps)
     told = compared(asked, eps, within)
-    drawn = draw_compared(asked, within, plot) if plot is not None else ()
+    drawn = draw_compared(asked, within, Path(file)) if plot is not None else ()
     if json_:
         files = [str(path) for path in drawn]
         return print_json({"eps": eps, "within": within, "encodings": told, "figures": files})

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tenfold.corpora.base import PARTS, TEST, VALIDATION, Corpus, Document, mixed, part_of
 from tenfold.errors import TenfoldError
 
+LINE_END = re.compile(r"[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # as `splitlines` has it
+SPACE, ANYWHERE = re.compile(" "), re.compile(".", re.DOTALL)
+
 
 class Files(Corpus):
     """UTF-8 text below `path`: `notes.txt`, `notes/`, `notes/**/*.md`.
 
     A file is in training, validation or test as a whole, by the hash of its path below the folder. A single file is cut
-    at line ends: the last tenth is the test. Of files with the same content one counts.
+    at line ends, where it has too few at spaces: the last tenth is the test. Of files with the same content one counts.
     """
 
     name = "files"
@@ -87,17 +91,26 @@ def distinct(found: dict[str, Path]) -> Iterator[Document]:
 
 
 def cut(name: str, text: str) -> Iterator[Document]:
-    """One text in three parts, in its order, each from the beginning of a line."""
-    lines = text.splitlines(keepends=True)
-    ends = [round(len(text) * share) for share in (1 - TEST - VALIDATION, 1 - TEST, 1.0)]
-    start = done = 0
-    for part, end in zip(PARTS, ends, strict=True):
-        held: list[str] = []
-        while start < len(lines) and (done < end or part == PARTS[-1]):
-            held.append(lines[start])
-            done, start = done + len(lines[start]), start + 1
+    """One text in three parts, in its order: each from the beginning of a line, else of a word, else of a character.
+
+    >>> [(each.text, each.part) for each in cut("one.txt", "abc " * 20)][1:]
+    [('abc ', 'validation'), ('abc abc ', 'test')]
+    """
+    ends = [round(len(text) * share) for share in (1 - TEST - VALIDATION, 1 - TEST)]
+    for pattern in (LINE_END, SPACE, ANYWHERE):
+        first, second = (_after(pattern, text, end) for end in ends)
+        if 0 < first < second < len(text):
+            break
+    parts = (text[:first], text[first:second], text[second:])
+    for part, held in zip(PARTS, parts, strict=True):
         if held:
-            yield Document(f"{name} ({part})", "".join(held), part)
+            yield Document(f"{name} ({part})", held, part)
+
+
+def _after(pattern: re.Pattern[str], text: str, end: int) -> int:
+    """Where the first match ends, at `end` or later."""
+    found = pattern.search(text, end - 1) if end else None
+    return found.end() if found else end and len(text)
 
 
 def stamped(found: dict[str, Path]) -> str:

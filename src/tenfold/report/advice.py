@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.report.reach import LEARNED, aligned, number_of, said, three
+from tenfold.report.reach import LEARNED, aligned, three, three_told
 from tenfold.theory.advice import LIMITS, Advice, in_percent
-from tenfold.theory.reach import over_heads
 
 
 def advice_as_json(told: Sequence[Advice], shares: Sequence[float]) -> dict[str, Any]:
@@ -35,10 +34,7 @@ def advice_told(told: Sequence[Advice], shares: Sequence[float]) -> list[str]:
         [
             each.name + ("*" if each.learned else ""),
             each.verdict,
-            *(
-                said(number_of(over_heads(fields)[2]))
-                for fields in each.reaches or [[None]] * len(shares)
-            ),
+            *(three_told(three(fields))[-1] for fields in each.reaches or [[None]] * len(shares)),
             "-" if each.adds is None else in_percent(each.adds),
             each.expect.split(":")[0],
         ]

@@ -24,7 +24,7 @@ LEARNED = "learned numbers as first drawn (seed 0)"
 def trf_as_json(
     about: Given, shares: Sequence[float], within: int | None = None, layers: int | None = None
 ) -> dict[str, Any]:
-    """Heads with `converges`, `why`, `trf` (null: none) and its bounds, and the model's three numbers.
+    """Heads with `converges`, `why`, `trf` (null: none, or too far to say) and its bounds, and the model's three of them.
 
     They are those of the first share; under `shares` those of all.
     """
@@ -43,10 +43,7 @@ def trf_as_json(
                 zip(verdicts, fields, stacks, strict=True), 1
             )
         ]
-        least, middle, most = map(number_of, over_heads(fields))
-        told.append(
-            {"eps": eps, "heads": heads, "model": {"min": least, "median": middle, "max": most}}
-        )
+        told.append({"eps": eps, "heads": heads, "model": three(fields)})
     return {
         "name": about.name,
         "log_b": series.decay.text,
@@ -91,7 +88,7 @@ def trf_told(told: dict[str, Any]) -> list[str]:
     lines = [f"{told['name']}: log b(n) = {told['log_b']}"] if told["name"] != told["log_b"] else []
     lines += aligned(["head", "series", *columns], rows)
     for each in shares:
-        least, middle, most = (said(each["model"][key]) for key in ("min", "median", "max"))
+        least, middle, most = three_told(each["model"])
         lines.append(f"eps {each['eps']:g}: min {least}, median {middle}, max {most} over heads")
     lines += dict.fromkeys(head["why"] for head in heads)
     notes = [told["assumes"], LEARNED if told["learned"] else ""]
@@ -163,8 +160,19 @@ def compared(asked: Sequence[Given], eps: float, within: int) -> list[dict[str, 
     return told
 
 
-def three(fields: Fields) -> dict[str, int | None]:
-    return dict(zip(("min", "median", "max"), map(number_of, over_heads(fields)), strict=True))
+def three(fields: Fields) -> dict[str, Any]:
+    """Of a model's heads the least, the middle and the greatest, and the `bounds` of each."""
+    found = dict(zip(("min", "median", "max"), map(_field, over_heads(fields)), strict=True))
+    numbers = {name: field["trf"] for name, field in found.items()}
+    return {**numbers, "bounds": {name: field["bounds"] for name, field in found.items()}}
+
+
+def three_told(told: dict[str, Any]) -> list[str]:
+    """
+    >>> three_told(three([Reach(3, 5), Reach(10**9, 2 * 10**9), Reach(10**18, None)]))
+    ['3-5', '1e+09-2e+09', '> 1.0e+18']
+    """
+    return [_text({"bounds": bounds}) for bounds in told["bounds"].values()]
 
 
 def compared_told(told: Sequence[dict[str, Any]], eps: float, within: int) -> list[str]:
@@ -173,7 +181,7 @@ def compared_told(told: Sequence[dict[str, Any]], eps: float, within: int) -> li
             each["name"],
             each["verdict"],
             *(
-                "-" if each[key] is None else " / ".join(said(n) for n in each[key].values())
+                "-" if each[key] is None else " / ".join(three_told(each[key]))
                 for key in ("trf", "within")
             ),
             each["why"],

@@ -43,6 +43,8 @@ class Reach:
             return f"{self.low:,}"
         if self.high < 10**6:
             return f"{self.low:,}-{self.high:,}"
+        if self.high - self.low > 0.01 * self.low:
+            return f"{self.low:.3g}-{self.high:.3g}"
         return f"about {(self.low + self.high) / 2:.3g}"
 
 
