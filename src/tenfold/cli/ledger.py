@@ -205,7 +205,7 @@ def _reproduce(
         if own.is_file():
             _fill_page(own, experiment.paper, places)
     after = statuses()
-    changes = [{"id": key, "before": before[key], "after": after[key]} for key in after]
+    changes = [{"id": key, "before": before.get(key, "new"), "after": after[key]} for key in after]
     if not quiet:
         print(f"{experiment.id}: {folder}")
         for change in changes:
