@@ -69,6 +69,12 @@ def test_what_is_undecided_is_not_divergent(tmp_path):
     assert told.expect.endswith("adds 1.9% to the weight, the limit is undecided")
 
 
+def test_what_falls_faster_than_any_power_holds():
+    (told,) = advise(64, 128, [given("-exp(n)")])
+    assert (told.converges, told.verdict) == (True, "converges")
+    assert told.expect == "should hold: a longer text adds 0.0% to the weight"
+
+
 @pytest.mark.parametrize(("train", "serve"), [(0, 9), (9, 8), (-1, -1)])
 def test_no_lengths(train, serve):
     with pytest.raises(TenfoldError, match="serving no shorter than training"):

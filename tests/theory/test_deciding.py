@@ -31,11 +31,23 @@ DIVERGE = [
     "log(1+n)", "1/(1+n)", "-sqrt(n**2+n)+n", "-log(1+n)*(1+1/(1+n))", "-log(1+n)-1/(1+n)", "n-n",
     "-log(1+n)-sqrt(log(log(3+n)))",
 ]  # fmt: skip
+FALL_FASTEST = [  # log b(n) leaves every power of n behind
+    "-exp(n)", "-exp(n/9)-n", "n-exp(n)", "-n*exp(n)", "-exp(log(2+n)**2)", "-exp(n)**2", "-sqrt(exp(n))/9", "-exp(n)/(1+n)",
+    "-abs(exp(n)-5)", "min(n, -exp(n))", "-max(n, exp(n))", "-exp(exp(n))", "-(1.5)**n", "-(1+n)**n", "(-exp(n))**3",
+]  # fmt: skip
+RISE_FASTEST = ["exp(n)", "exp(n)-n**9", "max(-n, exp(n/9))", "exp(n)*exp(n)", "(-exp(n))**2"]
+BESIDE_GIANTS = {  # what is divided by a giant is nothing
+    "-2*log(1+n)-1/exp(n)": True, "-log(1+n)+n/exp(n)": False, "-exp(-exp(n))": False, "max(-exp(n), -log(1+n))": False,
+    "-exp(n)*0-2*n": True, "-exp(n)**(-2)-n": True,
+}  # fmt: skip
 UNDECIDED = [
-    "-exp(n)", "-log(3+n)-log(log(3+n))-2*log(log(log(30+n)))", "-pi/3.141592653589793*log(1+n)",
+    "-exp(n)+exp(2*n)", "-exp(n)/exp(2*n)", "-log(exp(n))", "-2**exp(n)", "-log(3+n)-log(log(3+n))-2*log(log(log(30+n)))", "-pi/3.141592653589793*log(1+n)",
     "-(sqrt(2)*sqrt(2)/2)*log(1+n)", "-log(1+n)**(sqrt(2)*sqrt(2)/2)", "-(sqrt(2)*sqrt(2)-2)*n",
     "-exp(sqrt(log(1+n)))", "-1/(n-n)",
 ]  # fmt: skip
+
+
+NO_BIAS = ["-1/(n-n)", "-exp(n)+exp(2*n)", "-exp(n)/exp(2*n)"]  # not a number somewhere, in floats
 
 
 @pytest.mark.parametrize(
@@ -47,10 +59,33 @@ def test_by_hand(text, expected):
     assert verdict.converges is expected
     word = {True: "converges: ", False: "diverges: ", None: "undecided: "}[expected]
     assert verdict.why.startswith(word)
-    if text != "-1/(n-n)":  # which is no bias
+    if text not in NO_BIAS:
         (told,) = written(text).verdicts
         assert told.converges is expected
         assert told.why.startswith(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((text, True) for text in FALL_FASTEST),
+        *((text, False) for text in RISE_FASTEST),
+        *BESIDE_GIANTS.items(),
+    ],
+)
+def test_what_outgrows_every_power(text, expected):
+    verdict = decide(Formula.read(text))
+    assert verdict.converges is expected
+    n = 300.0 if expected else 40.0  # and numbers say the same
+    value = float(Formula.read(text)(np.array([n]))[0])
+    assert (value < -2 * math.log(n)) is expected
+
+
+def test_the_fastest_fall_has_a_reach():
+    (found,) = reach(written("-exp(n)"), 0.05)
+    weights = [math.exp(-math.exp(n)) for n in range(9)]
+    assert (found.low, found.high) == (2, 2)
+    assert weights[0] <= 0.95 * sum(weights) < weights[0] + weights[1]
 
 
 def test_p_is_told_as_it_is():

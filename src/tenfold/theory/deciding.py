@@ -16,16 +16,18 @@ from tenfold.theory.formula import Floats, Formula
 from tenfold.theory.growth import (
     LOG,
     LOG_LOG,
+    NEAR,
     ONE,
     Expansion,
     Expansions,
+    Giant,
     N,
     Number,
     Order,
     Undecided,
+    apart,
 )
 
-NEAR = 1e-9  # a float that is so near to a number that decides may be that number
 SLACK = 1.1  # terms that are left out may change what lies beyond so many times
 FALLS = ", though it falls over practical ranges"
 
@@ -54,8 +56,13 @@ def decide(formula: Formula) -> Verdict:
 
 
 def _judged(logarithm: Expansion) -> Verdict:
+    if isinstance(logarithm, Giant):
+        if logarithm.sign > 0:
+            return Verdict(False, "diverges: the terms grow, log b(n) above every power of n")
+        told = "comparison with a geometric series, log b(n) falls faster than any power of n"
+        return Verdict(True, f"converges: {told}")
     for order, _ in logarithm.terms:
-        _apart(order)
+        apart(order)
     terms = [(order, c) for order, c in logarithm.terms if order > ONE]
     rest = logarithm.rest
     if not terms:
@@ -114,7 +121,7 @@ def beyond(formula: Formula, x: float) -> tuple[float, float]:
         found = formula.within(Expansions())
     except Undecided:
         return 0.0, math.inf
-    if found.rest is not None and found.rest >= ONE:
+    if isinstance(found, Giant) or (found.rest is not None and found.rest >= ONE):
         return 0.0, math.inf
     terms = dict(found.terms)
     terms[LOG] = terms.get(LOG, 0) + 1  # of L + u, exactly
@@ -146,14 +153,6 @@ def _exact(x: Number) -> Number:
     if isinstance(x, float) and math.isclose(x, 1, rel_tol=NEAR):
         raise Undecided("a number that decides is too near to 1")
     return x
-
-
-def _apart(order: Order) -> None:
-    """Exponents that are floats may not be nearly those that decide."""
-    if any(isinstance(power, float) for power in order):
-        for known in (ONE, LOG, LOG_LOG):
-            if all(abs(float(a - b)) <= NEAR for a, b in zip(order, known, strict=True)):
-                raise Undecided("an exponent that decides is not known exactly")
 
 
 def _as(order: Order, c: Number) -> str:

@@ -4,7 +4,8 @@
 
 A term is a number and three exponents (a, b, c) for n^a (ln n)^b (ln ln n)^c; tuples compare as the terms grow. An
 expansion keeps its leading terms and the order of what is left out. Exact fractions where possible: whether p is 1 or
-not decides. What leaves the scale (exp(n), ln ln ln n), or hangs on a float that may be zero, is `Undecided`.
+not decides. Of what outgrows every power (exp(n)) the sign alone is kept, a `Giant`. What leaves the scale otherwise
+(ln ln ln n), or hangs on a float that may be zero, is `Undecided`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ NOTHING: Order = (Fraction(-1000), ZERO, ZERO)  # smaller than any power that ma
 KEPT = 6  # leading terms
 BITS = 256  # of an exact number; longer ones become floats
 SURE = 1e-12  # a float that cancels to less, as a share, may be zero
+NEAR = 1e-9  # a float that is so near to a number that decides may be that number
 
 
 class Undecided(Exception):
@@ -51,6 +53,14 @@ class Expansion:
         if self.rest is not None or any(order != ONE for order, _ in self.terms):
             return None
         return self.terms[0][1] if self.terms else ZERO
+
+
+@dataclass(frozen=True)
+class Giant(Expansion):
+    """In size above every power of n from some n on; nothing else is known but its sign."""
+
+    terms: tuple[tuple[Order, Number], ...] = ()
+    sign: int = 1
 
 
 def kept(terms: dict[Order, Number], rest: Order | None) -> Expansion:
@@ -79,7 +89,9 @@ class Expansions:
         return Expansion(((N, Fraction(1)),))
 
     def apply(self, operation: str, *given: Expansion) -> Expansion:
-        return OPERATIONS[operation](*given)
+        return (GIANTS if any(isinstance(x, Giant) for x in given) else OPERATIONS)[operation](
+            *given
+        )
 
 
 def plus(x: Expansion, y: Expansion) -> Expansion:
@@ -149,15 +161,15 @@ def logarithm(x: Expansion) -> Expansion:
 
 
 def exponential(x: Expansion) -> Expansion:
-    """e^(c ln n + d ln ln n + constant + u); what falls faster than any power is nothing but a rest."""
-    known = (LOG, LOG_LOG, ONE)
-    larger = [(order, c) for order, c in x.terms if order > ONE and order not in known]
+    """e^(c ln n + d ln ln n + constant + u); what falls faster than any power is nothing but a rest, what grows so a giant."""
+    for order, _ in x.terms:
+        apart(order)
+    if x.terms and x.lead[0] > LOG:
+        return Giant() if x.lead[1] > 0 else NEGLIGIBLE
     if x.rest is not None and x.rest >= ONE:
         raise Undecided("an exponent is not known well enough")
-    if larger:
-        if x.terms[0][1] < 0 and x.terms[0][0] > LOG:
-            return Expansion((), NOTHING)
-        raise Undecided("it grows faster than any power of n")
+    if any(order > ONE and order not in (LOG, LOG_LOG) for order, _ in x.terms):
+        raise Undecided("it grows like no power of n and its logarithm")
     found = dict(x.terms)
     factor = found.get(ONE, ZERO)
     scale: Order = (found.get(LOG, ZERO), found.get(LOG_LOG, ZERO), ZERO)
@@ -188,6 +200,80 @@ OPERATIONS: dict[str, Callable[..., Expansion]] = {
     "+": plus, "-": minus, "*": times, "/": divided, "**": power, "log": logarithm, "exp": exponential,
     "sqrt": lambda x: to_number(x, Fraction(1, 2)), "abs": size, "min": chosen(-1), "max": chosen(1),
 }  # fmt: skip
+
+
+def apart(order: Order) -> None:
+    """Exponents that are floats may not be nearly those that decide."""
+    if any(isinstance(power, float) for power in order):
+        for known in (ONE, LOG, LOG_LOG):
+            if all(abs(float(a - b)) <= NEAR for a, b in zip(order, known, strict=True)):
+                raise Undecided("an exponent that decides is not known exactly")
+
+
+NEGLIGIBLE = Expansion((), NOTHING)
+
+
+def _sign(x: Expansion) -> int:
+    return x.sign if isinstance(x, Giant) else 1 if x.lead[1] > 0 else -1
+
+
+def _giant_plus(x: Expansion, y: Expansion) -> Expansion:
+    if isinstance(x, Giant) and isinstance(y, Giant) and x.sign != y.sign:
+        raise Undecided("what outgrows every power cancels")
+    return x if isinstance(x, Giant) else y
+
+
+def _giant_times(x: Expansion, y: Expansion) -> Expansion:
+    if any(each.constant == 0 for each in (x, y) if not isinstance(each, Giant)):
+        return Expansion(())
+    return Giant(sign=_sign(x) * _sign(y))
+
+
+def _giant_divided(x: Expansion, y: Expansion) -> Expansion:
+    if not isinstance(y, Giant):
+        return _giant_times(x, to_number(y, Fraction(-1)))
+    if isinstance(x, Giant):
+        raise Undecided("it divides what outgrows every power by another such")
+    return NEGLIGIBLE
+
+
+def _giant_power(x: Expansion, y: Expansion) -> Expansion:
+    exponent = None if isinstance(y, Giant) else y.constant
+    if exponent is None:
+        raise Undecided("an exponent depends on n")
+    if exponent == 0:
+        return Expansion(((ONE, Fraction(1)),))
+    if exponent < 0:
+        return NEGLIGIBLE
+    if _sign(x) < 0 and not (isinstance(exponent, Fraction) and exponent.denominator == 1):
+        raise Undecided("it takes a root of a negative number")
+    return Giant(sign=_sign(x) ** int(exponent) if _sign(x) < 0 else 1)
+
+
+def _giant_logarithm(_x: Expansion) -> Expansion:
+    raise Undecided("it takes the logarithm of what outgrows every power")
+
+
+def _giant_chosen(sign: int) -> Callable[[Expansion, Expansion], Expansion]:
+    """A giant is the larger one if it is positive; two of them cannot be told apart, but have a sign."""
+
+    def choose(x: Expansion, y: Expansion) -> Expansion:
+        first, second = (x, y) if isinstance(x, Giant) else (y, x)
+        return first if sign * _sign(first) > 0 else second
+
+    return choose
+
+
+GIANTS: dict[str, Callable[..., Expansion]] = {
+    "+": _giant_plus, "-": lambda x, y: _giant_plus(x, _negated(y)), "*": _giant_times, "/": _giant_divided,
+    "**": _giant_power, "log": _giant_logarithm, "exp": lambda x: x if x.sign > 0 else NEGLIGIBLE,
+    "sqrt": lambda x: _giant_power(x, Expansion(((ONE, Fraction(1, 2)),))), "abs": lambda _: Giant(),
+    "min": _giant_chosen(-1), "max": _giant_chosen(1),
+}  # fmt: skip
+
+
+def _negated(x: Expansion) -> Expansion:
+    return Giant(sign=-x.sign) if isinstance(x, Giant) else minus(Expansion(()), x)
 
 
 def _ratio(x: Expansion) -> Expansion:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tenfold.pe.series import CONSTANT, GEOMETRIC, KERPLE_LOG, POWER, TYPE_1, TYPE_2, Decay
-from tenfold.theory.deciding import NEAR
 from tenfold.theory.formula import Formula
+from tenfold.theory.growth import NEAR
 
 Number = Fraction | float
 Factors = tuple[tuple[str, Number], ...]  # bases by name and their exponents: n^2, log 0
