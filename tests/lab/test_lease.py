@@ -186,6 +186,14 @@ def test_a_half_written_lease_is_held_until_its_time_is_up(tmp_path):
         assert lease.path.name == "lease-000008"
 
 
+def test_a_lease_that_is_written_between_two_looks_is_held(tmp_path, monkeypatch):
+    with Lease(tmp_path) as held:
+        told = [{}, json.loads(held.path.read_text())]
+        monkeypatch.setattr("tenfold.lab.lease._read", lambda _path: told.pop(0))
+        assert not ended(held.path)
+        monkeypatch.undo()
+
+
 def take(folder, barrier, won):
     barrier.wait()
     try:

@@ -147,7 +147,7 @@ def ended(path: Path, life: float = LIFE) -> bool:
     told = _read(path)
     if told.get("released"):
         return True
-    if here(path):
+    if _visible(told):
         return _gone(told)
     try:
         return _now(path.parent) - path.stat().st_mtime > life
@@ -157,7 +157,10 @@ def ended(path: Path, life: float = LIFE) -> bool:
 
 def here(path: Path) -> bool:
     """Whether the holder is a process of this machine, which we can see."""
-    told = _read(path)
+    return _visible(_read(path))
+
+
+def _visible(told: dict[str, Any]) -> bool:
     return told.get("machine") == _machine() and "pid" in told
 
 
