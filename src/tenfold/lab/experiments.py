@@ -103,11 +103,16 @@ class Experiment:
                 f"{self.id} measures over all that it trains; some recipes alone can be run of an "
                 "experiment that measures each run by itself"
             )
-        known = {each.name.removeprefix(f"{self.paper}/") for each in found}
-        for name in only:
+        wanted = [self._short(name) for name in only]
+        known = {self._short(each.name) for each in found}
+        for name in wanted:
             if name not in known:
                 raise unknown(f"recipe of {self.id}", name, known)
-        return [each for each in found if each.name.removeprefix(f"{self.paper}/") in only]
+        return [each for each in found if self._short(each.name) in wanted]
+
+    def _short(self, recipe: str) -> str:
+        """A recipe's name within its paper."""
+        return recipe.removeprefix(f"{self.paper}/")
 
 
 @dataclass
