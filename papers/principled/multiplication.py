@@ -2,8 +2,8 @@
 
     tenfold reproduce principled/multiplication
 
-Trained on 1 and 2 digits in equal parts (D12), on 2 alone (D2) and on 3 alone (D3), GPT micro. Every answer is graded against
-the truth and against the product of the last n digits. Lengths are those of the paper's table.
+Trained on 1 and 2 digits in equal parts (D12), on 2 alone (D2) and on 3 alone (D3), GPT nano (micro at paper scale). Every
+answer is graded against the truth and against the product of the last n digits. Lengths are those of the paper's table.
 Three runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 

@@ -2,7 +2,8 @@
 
     tenfold reproduce principled/two-operations
 
-Sums and products of 1 and 2 digits, half and half, GPT micro with a learned vector per position; the slices `sum` and `product`.
+Sums and products of 1 and 2 digits, half and half, GPT nano (micro at paper scale) with a learned vector per position;
+the slices `sum` and `product`.
 One run of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
