@@ -2,9 +2,10 @@
 
     tenfold reproduce principled/modular-addition
 
-Modulo 30, 50, 70, 100 and 101 with a learned vector per position, modulo 50 and 100 also with relative keys. Beside every
-accuracy stands what the sum of the last n digits would have (`exact-predicted`, counted exactly), and accuracy against it.
-Seven runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
+Modulo 30, 50, 70, 100 and 101 with a learned vector per position, modulo 50 and 100 also with relative keys, modulo 50 with
+RoPE, Abacus and coupled places. Beside every accuracy stands what the sum of the last n digits would have (`exact-predicted`,
+counted exactly), and accuracy against it.
+Ten runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.lab.recipes import recipe
@@ -15,10 +16,17 @@ SERIES = {
     **{f"principled/modular-{p}-absolute": f"modulo {p}" for p in (30, 50, 70, 100, 101)},
     **{f"principled/modular-{p}-relative": f"modulo {p}, relative" for p in (50, 100)},
 }
+OTHERS = {
+    "principled/modular-50-absolute": "absolute",
+    "principled/modular-50-relative": "relative",
+    "principled/modular-50-rope": "RoPE",
+    "principled/modular-50-abacus": "Abacus, RoPE",
+    "principled/modular-50-coupled": "coupled, RoPE",
+}
 
 
 def grid(scale):
-    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES]
+    return [recipe(name, scale, seed=seed) for seed in range(3) for name in SERIES | OTHERS]
 
 
 def measure_run(lab, run):
@@ -30,4 +38,5 @@ def draw(_scale, rows, folder):
     from_rows.by_length(rows, SERIES, folder / "truth", "Sums modulo a number, against the truth")
     last = from_rows.measured_as(rows, "exact-truncated")
     from_rows.by_length(last, SERIES, folder / "last-digits", "The same, against their last n digits")  # fmt: skip
+    from_rows.by_length(rows, OTHERS, folder / "encodings", "Sums modulo 50, by encoding")
     beside.table(rows, SERIES, {}, folder / "table", "Sums modulo a number")
