@@ -20,7 +20,7 @@ GENERIC = {
     "principled/addition-absolute": "absolute",
 }
 ALIGNED = {
-    "principled/addition-aligned": "relative, by column, in windows",
+    "principled/addition-aligned": "relative, by column, in windows (from 6 digits)",
     "principled/addition-abacus": "Abacus, RoPE",
     "principled/addition-coupled": "coupled, RoPE",
 }
