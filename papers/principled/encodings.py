@@ -3,7 +3,8 @@
     tenfold reproduce principled/encodings
 
 Sums by relative keys and RoPE, numbers written from their units on; by relative keys in the paper's own order; and, given the
-power of ten of each digit, by Abacus and coupled places from a random start and by relative keys on columns in windows. Absolute positions beside them. Products by relative keys. Curves are compared within what a method was given.
+power of ten of each digit, by Abacus and coupled places from a random start and by relative keys on columns in windows. Absolute
+positions beside them. Products by relative keys. Curves are compared within what a method was given.
 Seven runs of up to 10 minutes a seed on one idle core at laptop scale, besides those of `principled/addition`; finished runs are
 not done again.
 """
