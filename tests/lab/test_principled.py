@@ -8,6 +8,7 @@ import pytest
 from tenfold.lab import experiments
 from tenfold.lab.build import build
 from tenfold.lab.claims import read_claims
+from tenfold.lab.ledger import ledger
 from tenfold.lab.recipes import recipe
 from tenfold.lab.train import train
 
@@ -15,7 +16,7 @@ TABLE = {"truth", "last-digits", "table"}
 FIGURES = {
     "addition": {"truth", "last-digits", "table-truth", "table-last-digits"},
     "digits": {"explained", "intervention"},
-    "modular-addition": TABLE,
+    "modular-addition": TABLE | {"encodings"},
     "moduli": {"table"},
     "encodings": {"generic", "aligned", "products"},
     "multiplication": {"truth", "last-digits", "table-truth", "table-last-digits"},
@@ -78,6 +79,16 @@ def missing(claim, rows):
     """The cells of its rule that have no rows."""
     judged = [each.judged(rows, 1) for part in claim.rule() for each in part]
     return {told for verdicts in judged for each in verdicts for told in each.missing}
+
+
+@pytest.mark.parametrize("each", ledger(["principled"]), ids=lambda each: each.id)
+def test_lengths_of_a_rule_are_asked_at_laptop_scale(each):
+    """With n = 2 there is no n - 2: a claim that asks for it would stay open for ever."""
+    trained = {r.name: r for name in each.claim.reads for r in experiments.find(f"principled/{name}")[0].recipes("laptop")}  # fmt: skip
+    for number in (n for v in (*each.given, *each.shown) for n in (v.ours, v.against) if n):
+        cell, found = number.cell, trained.get(number.cell.recipe)
+        if found is not None and cell.beyond is not None:
+            assert found.data.length + cell.beyond in found.eval.lengths, cell
 
 
 def test_convergence_is_read_from_the_log():
