@@ -50,6 +50,16 @@ def test_another_frame_is_asked_anew(lab, run):
     assert {(r["checkpoint"], r["metric"]): r["value"] for r in rows} == own
 
 
+def test_farther_lengths_are_asked_of_the_best_checkpoint(lab, run):
+    rows = [r for r in measuring.farther(lab, run, {3: 7, 4: 5}) if r["metric"] == "exact"]
+    assert [(r["length"], r["n"], r["checkpoint"]) for r in rows] == [
+        (3, 7, "best"),
+        (4, 5, "best"),
+    ]
+    (best,) = run.evaluate([3], ["uniform"], 7)[:1]
+    assert rows[0]["value"] == best.value
+
+
 def test_every_run_of_carries(lab, run):
     rows = [row for row in measuring.every_run(lab, run, 4) if row["metric"] == "exact"]
     # the run has cascades of 1, 2 and all 4 columns itself

@@ -5,7 +5,7 @@ import pytest
 from tenfold.lab import experiments
 from tenfold.lab.calibrating import calibrate
 from tenfold.lab.recipes import recipe
-from tenfold.lab.second_stage import farther, second, steps_until, told, train_second
+from tenfold.lab.second_stage import second, steps_until, told, train_second
 from tenfold.lab.train import train
 
 
@@ -47,8 +47,6 @@ def test_each_stage_has_its_own_run_whatever_their_order(first, lab):
     assert rows["lines"]["value"] == len(stage.found.lines)
     assert rows["transparent"]["value"] == len(stage.found.transparent) / len(stage.found.heads)
     assert "share-of-steps" not in rows  # neither came to 99%
-    (exact, _) = farther(lab, run, {5: 7})
-    assert (exact["length"], exact["n"], exact["metric"]) == (5, 7, "exact")
 
 
 def test_steps_until_enough_is_right_at_the_training_length(first, monkeypatch):

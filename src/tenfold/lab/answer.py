@@ -12,10 +12,14 @@ class Answer:
     question: str
     answer: str
     truth: str | None  # None: what somebody began to write has none
+    whole: bool = (
+        True  # whether every token is right, also those that nobody reads: zeros in front, the end
+    )
 
     @property
     def right(self) -> bool | None:
-        return None if self.truth is None else self.answer == self.truth
+        """As an exam grades it."""
+        return None if self.truth is None else self.whole and self.answer == self.truth
 
     def wrong_digits(self) -> list[bool]:
         """For each character of the answer, whether it is wrong, aligned at the units."""

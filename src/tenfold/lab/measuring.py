@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tenfold.batch import Batcher
 from tenfold.certify.certificate import weights_hash
@@ -37,6 +37,13 @@ def more_slices(
     ):
         if (row["length"], row["slice"]) not in known:
             yield row
+
+
+def farther(lab: Lab, run: Run, problems: Mapping[int, int]) -> Iterator[Row]:
+    """Exact match of the best checkpoint at more lengths: so many problems of each."""
+    about = {**lab.about(run), "checkpoint": "best"}
+    for length, n in problems.items():
+        yield from ({**about, **row.as_json()} for row in run.evaluate([length], ["uniform"], n))
 
 
 def every_run(

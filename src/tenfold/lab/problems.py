@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import torch
 from tenfold.batch import LAYOUTS, Batch, Batcher
 from tenfold.certify import Swift
 from tenfold.errors import TenfoldError, unknown
-from tenfold.evals.exact import Answerer, Examiner, Log, Row
+from tenfold.evals.exact import Answerer, Examiner, Log, Row, grade
 from tenfold.evals.slices import SLICES
 from tenfold.lab.answer import Answer, GoingOn
 from tenfold.lab.recipe import Recipe
@@ -100,8 +100,9 @@ class Problems(Source):
                 "and --seed"
             )
         examples = self.batcher.parse(question)
-        ((answer, _),) = self.examiner().answers(answerer, examples)
-        return self.read(examples, answer[0].cpu().numpy())
+        ((answer, target),) = self.examiner().answers(answerer, examples)
+        whole, _, _ = grade(answer, target)
+        return replace(self.read(examples, answer[0].cpu().numpy()), whole=bool(whole[0]))
 
     def read(self, examples: Examples, tokens: Ints) -> Answer:
         """Answer tokens of one problem, as a person reads them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,10 +80,3 @@ def steps_until(run: Run, enough: float = ENOUGH) -> int | None:
     """The first step at which training found so much right at the training length; none where it never did."""
     trained = run.recipe.data.length
     return next((step for step, exact in looked_at(run) if exact[trained] >= enough), None)
-
-
-def farther(lab: Lab, run: Run, problems: Mapping[int, int]) -> Iterator[Row]:
-    """Exact match of the best checkpoint at more lengths: so many problems of each."""
-    about = {**lab.about(run), "checkpoint": "best"}
-    for length, n in problems.items():
-        yield from ({**about, **row.as_json()} for row in run.evaluate([length], ["uniform"], n))

@@ -143,6 +143,9 @@ def print_answer(answer: Answer) -> None:
     if answer.right:
         console.print("right", style="green")
         return
+    if answer.answer == answer.truth:
+        console.print("wrong: its digits are right, the zeros in front of them or the end are not")
+        return
     marks = "".join("^" if wrong else " " for wrong in answer.wrong_digits())
     if marks:
         console.print((" " * (len(answer.question) + 3) + marks).rstrip(), style="red")
