@@ -110,3 +110,12 @@ def test_a_wrong_direction_or_file_is_one_line(tenfold, tmp_path):
     assert 'unknown direction "horizontal"' in err
     code, _, err = tenfold("train", "small.yaml", "--calibrated", "small.yaml")
     assert (code, err) == (2, "error: small.yaml is not a calibration: it is not JSON\n")
+
+
+def test_nothing_is_written_into_the_package(tenfold, tmp_path):
+    code, out, err = tenfold("calibrate", "parity")
+    assert (code, out) == (2, "")
+    assert err == 'error: "parity" comes with the package; name a file for its lines with --out\n'
+    words = ("calibrate", "parity", "--samples", 8, "--out", "lines.json")
+    assert tenfold(*words)[0] == 0
+    assert (tmp_path / "lines.json").exists()

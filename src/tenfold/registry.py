@@ -250,9 +250,11 @@ def _checking(construct: Callable[..., None]) -> Callable[..., None]:
 def first_problem(error: pydantic.ValidationError) -> str:
     """The first problem of a validation error, on one line: where, which value, what would be right."""
     problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"]) or "the recipe"
+    where = ".".join(str(part) for part in problem["loc"])
     message = problem["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:] if message else message
+    if not where:  # of the whole, which is long
+        return message
     if problem["type"] == "missing":
         return f"{where} is missing"
     if problem["type"] in ("tuple_type", "list_type"):

@@ -27,7 +27,7 @@ def calibration(given):
     heads, _ = find(given, Rules())
     right = Accuracy(value=1.0, n=10, low=0.7, high=1.0)
     return Calibration(
-        run="made", layers=1, heads_a_layer=2, samples=1, rules=Rules(), accuracy=right, interpolates=True,
+        run="made", kind="seq2seq", layers=1, heads_a_layer=2, samples=1, rules=Rules(), accuracy=right, interpolates=True,
         heads=tuple(heads),
     )  # fmt: skip
 

@@ -2,12 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import tenfold
 from tenfold.calibration import Calibration
 from tenfold.errors import TenfoldError
-from tenfold.lab.calibrating import FILE, accuracy, calibrate, with_lines
+from tenfold.lab.calibrating import FILE, _problems, accuracy, calibrate, with_lines
 from tenfold.lab.recipe import Recipe
 from tenfold.report.calibration import told
 from tenfold.report.calibration_figures import after, before, draw_calibration
@@ -73,13 +74,34 @@ def test_the_file_holds_all_of_it(found, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("{", "it is not JSON"), ("{}", "run is missing"), ("\xff", "it is not JSON")],
+    [
+        ("{", "it is not JSON"),
+        ("{}", "run is missing"),
+        ("[1]", "input should be a valid dictionary"),
+        ("\xff", "it is not JSON"),
+    ],
 )
 def test_another_file_is_no_calibration(text, problem, tmp_path):
     path = tmp_path / "lines.json"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(TenfoldError, match=f"is not a calibration: {problem}"):
         Calibration.read(path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ('"layer": 1', '"layer": 7', "there is no head 1 of layer 7 in 2 layers of 2 heads"),
+        ('"mean": ', '"mean": NaN, "was": ', "mean is nan"),
+    ],
+)
+def test_a_damaged_file_is_one_line(found, before, after, problem, tmp_path):
+    path = tmp_path / "lines.json"
+    found.save(path)
+    path.write_text(path.read_text().replace(before, after, 1))
+    with pytest.raises(TenfoldError, match=problem) as caught:
+        Calibration.read(path)
+    assert len(str(caught.value)) < 300
 
 
 def test_lines_of_every_layer_and_attention(run, found):
@@ -133,6 +155,31 @@ def test_cross_attention_with_an_encoding_of_its_own_has_the_lines_too(run, foun
 def test_lines_that_do_not_fit_are_refused(run, found, size, problem):
     with pytest.raises(TenfoldError, match=problem):
         with_lines(run.recipe.replace(model=size), found)
+
+
+def test_lines_of_another_kind_of_model_are_refused(run, found):
+    """They would be read as none: a decoder with a seq2seq's lines does not see its question."""
+    others = {"decoder", "seq2seq", "encoder"} - {run.recipe.model.kind}
+    for kind in others:
+        with pytest.raises(TenfoldError, match=f'nothing of one of the kind "{kind}"'):
+            with_lines(run.recipe.replace(model={"kind": kind}), found)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("kappa", ["kappa_self", "kappa_cross"])
+def test_a_kappa_is_a_number(run, kappa, value):
+    with pytest.raises(TenfoldError, match=f"a {kappa} of {value}; a number of sigmas"):
+        calibrate(run, 10, allow_imperfect=True, **{kappa: value})
+
+
+def test_problems_that_are_graded_are_none_of_training(run):
+    built, seed = run.built, run.recipe.seed
+    graded = next(iter(_problems(run, 5, (0, 12))))
+    length = built.recipe.data.length
+    for batch in range(20):
+        rng = np.random.default_rng((seed, batch))
+        drawn = built.batcher.task.sample(5, built.length_at(rng, length), rng, built.draw)
+        assert not np.array_equal(drawn.operands, graded.operands)
 
 
 @pytest.mark.parametrize(

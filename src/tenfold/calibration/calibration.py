@@ -31,6 +31,7 @@ class Calibration(Strict):
     """Lines of a model's heads, how they were found, and how right that model was."""
 
     run: str  # the model that was looked at
+    kind: str  # of model, such as seq2seq
     layers: int
     heads_a_layer: int
     samples: int
@@ -39,6 +40,16 @@ class Calibration(Strict):
     interpolates: bool  # else it was calibrated all the same
     heads: tuple[Head, ...]
     notes: tuple[str, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _within(self) -> Calibration:
+        for head in self.heads:
+            if not (1 <= head.layer <= self.layers and 1 <= head.head <= self.heads_a_layer):
+                raise ValueError(
+                    f"there is no head {head.head} of layer {head.layer} in {self.layers} layers of "
+                    f"{self.heads_a_layer} heads"
+                )
+        return self
 
     @property
     def lines(self) -> list[Line]:
@@ -85,8 +96,13 @@ class Calibration(Strict):
         except ValueError:  # what is no text is one, too
             raise TenfoldError(f"{path} is not a calibration: it is not JSON") from None
 
-    def check_fits(self, layers: int, heads: int) -> None:
-        """Raise where a model of this size has no place for the lines."""
+    def check_fits(self, kind: str, layers: int, heads: int) -> None:
+        """Raise where a model of this kind and size has no place for the lines."""
+        if kind != self.kind:
+            raise TenfoldError(
+                f'the calibration is of a model of the kind "{self.kind}", whose lines say nothing of one of the '
+                f'kind "{kind}"'
+            )
         if heads != self.heads_a_layer:
             raise TenfoldError(
                 f"the calibration is of {self.heads_a_layer} heads a layer, the model has {heads}; "

@@ -16,7 +16,7 @@ from tenfold.pe.calibrated import Line
 
 
 class Strict(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 Source = Literal["last", "each"]

@@ -62,6 +62,7 @@ def calibrate(
     `tenfold calibrate runs/my-run --from each --out lines.json --figures figures`
     """
     from tenfold.errors import TenfoldError
+    from tenfold.lab import shipped
     from tenfold.lab.calibrating import FILE, directions_of
     from tenfold.lab.calibrating import calibrate as find
     from tenfold.report.before_after import before_after
@@ -71,6 +72,8 @@ def calibrate(
     if again is not None and figures is None:
         raise TenfoldError(f"--again {again} is for a picture; name a folder for it with --figures")
     opened, second = open_run(run), None if again is None else open_run(again)
+    if out is None and shipped.holds(opened):
+        raise TenfoldError(f'"{run}" comes with the package; name a file for its lines with --out')
     found = find(
         opened, samples, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions_of(directions),
         source=from_, scores=scores, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import get_args
 
@@ -48,6 +49,9 @@ def calibrate(
     for name, count in (("samples", samples), ("problems to check", checked)):
         if count < 1:
             raise TenfoldError(f"{count} {name}; at least 1")
+    for name, kappa in (("kappa_self", kappa_self), ("kappa_cross", kappa_cross)):
+        if kappa is not None and not math.isfinite(kappa):
+            raise TenfoldError(f"a {name} of {kappa}; a number of sigmas is right: 0.87")
     for name, value, known in (
         ("source of lines", source, get_args(Source)),
         ("kind of scores", scores, get_args(Scores)),
@@ -66,11 +70,11 @@ def calibrate(
             f"{run.folder} is right on {right}, so its attention need not be; calibration wants {ENOUGH:.0%}: "
             "train longer, or --allow-imperfect"
         )
-    batches = map(run.built.batcher, _problems(run, samples, 13))
+    batches = map(run.built.batcher, _problems(run, samples, (13,)))
     heads, notes = find(average(run.model(which).cpu(), batches, scores), rules)
     size = run.recipe.model
     return Calibration(
-        run=run.folder.resolve().name, layers=size.layers, heads_a_layer=size.heads, samples=samples, rules=rules,
+        run=run.folder.resolve().name, kind=size.kind, layers=size.layers, heads_a_layer=size.heads, samples=samples, rules=rules,
         accuracy=right, interpolates=right.value >= ENOUGH, heads=tuple(heads), notes=tuple(notes),
     )  # fmt: skip
 
@@ -90,16 +94,16 @@ def directions_of(text: str) -> tuple[Direction, ...]:
 def accuracy(run: Run, n: int = CHECKED, which: Which = "best") -> Accuracy:
     """Exact match on problems drawn as in training, others than these."""
     examiner, right = run.built.examiner(), 0
-    for part in _problems(run, n, 12):
+    for part in _problems(run, n, (0, 12)):
         exact, _ = examiner.grade(run.answerer(which), part, run.recipe.data.length, "training")
         right += round(exact.value * len(part))
     low, high = wilson(right, n)
     return Accuracy(value=right / n, n=n, low=low, high=high)
 
 
-def _problems(run: Run, n: int, stream: int) -> Iterator[Examples]:
-    """As the run's training draws them, some of one length at a time."""
-    rng, built = np.random.default_rng((run.recipe.seed, stream)), run.built
+def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
+    """As the run's training draws them, some of one length at a time; a stream of one number is that training batch's own."""
+    rng, built = np.random.default_rng((run.recipe.seed, *stream)), run.built
     for start in range(0, n, PART):
         length = built.length_at(rng, run.recipe.data.length)
         yield built.batcher.task.sample(min(PART, n - start), length, rng, built.draw)
@@ -109,7 +113,8 @@ def with_lines(recipe: Recipe, found: Calibration, positions: Positions = "drop"
     """The recipe with a calibration's lines in place of its encodings, or over them; the lines are part of it."""
     if positions not in get_args(Positions):
         raise unknown("choice of positions", positions, get_args(Positions))
-    found.check_fits(recipe.model.layers, recipe.model.heads)
+    size = recipe.model
+    found.check_fits(size.kind, size.layers, size.heads)
     lines = found.encoding()
     values = recipe.as_json()
     name = recipe.name if recipe.name.endswith("calibrated") else f"{recipe.name}-calibrated"

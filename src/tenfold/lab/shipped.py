@@ -22,6 +22,11 @@ def shipped(name: str) -> Run | None:
     return Run.open(SHELF / name) if name in names() else None
 
 
+def holds(run: Run) -> bool:
+    """Whether a run is one of these: the package's own, where nobody writes."""
+    return run.folder.resolve().is_relative_to(SHELF)
+
+
 def answer(question: str, *, machine: bool = False) -> Answer:
     """The answer of the first model whose task the question is: `12+345` is the adder's.
 

@@ -28,7 +28,8 @@ def before_after(first: Run, second: Run, found: Calibration, path: Path) -> Fig
 
     Attention of one head (`shown_head`), over problems of the training length and of twice that.
     """
-    found.check_fits(second.recipe.model.layers, second.recipe.model.heads)
+    size = second.recipe.model
+    found.check_fits(size.kind, size.layers, size.heads)
     trained = first.recipe.data.length
     right, lost = (looks_of(first, length, PROBLEMS) for length in (trained, TIMES * trained))
     again = looks_of(second, TIMES * trained, PROBLEMS)
