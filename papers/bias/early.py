@@ -4,7 +4,8 @@
 
 Stage 1 of addition is stopped when 5, 25, 50, 75 and 90% are right at the training length (`bias/addition-vanilla-at-50`), and when
 it is first measured, with nothing right (`-at-0`), and calibrated all the same (`bias/addition-calibrated-at-50`); the second
-training is as long as that of the finished model. Of goals that are reached together the highest counts.
+training is as long as that of the finished model. Of goals that are reached together one counts: 0, 50 and 90, which claims
+read, before the others.
 About 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
@@ -13,7 +14,7 @@ from tenfold.lab.second_stage import PART, second, steps_until, told, train_seco
 from tenfold.report import from_rows
 
 PLAIN = "bias/addition-vanilla"
-STOPS = (0, 5, 25, 50, 75, 90)  # % right
+STOPS = (5, 25, 75, 0, 50, 90)  # % right; of those reached at one step the last counts
 
 
 def grid(scale):
@@ -34,14 +35,14 @@ def measure(lab):
 
 def stops(run):
     """The same training, ended when it was first so good: its rate is constant, so nothing else changes."""
-    at = {steps_until(run, percent / 100): percent for percent in STOPS}  # of one step, the most
-    for step, percent in at.items():
-        if step is not None:
-            yield run.recipe.replace(name=f"{PLAIN}-at-{percent}", train={"steps": step})
+    at = {steps_until(run, percent / 100): percent for percent in STOPS}
+    at.pop(None, None)  # goals that it never reached
+    for step, percent in sorted(at.items()):
+        yield run.recipe.replace(name=f"{PLAIN}-at-{percent}", train={"steps": step})
 
 
 def draw(_scale, rows, folder):
-    early = {f"bias/addition-calibrated-at-{p}": f"{p}%" for p in STOPS}
+    early = {f"bias/addition-calibrated-at-{p}": f"{p}%" for p in sorted(STOPS)}
     early["bias/addition-calibrated"] = "(not stopped)"
     from_rows.by_length(
         rows, early, folder / "early", "Calibrated; first model stopped when right on"

@@ -68,6 +68,9 @@ def test_a_training_that_is_stopped_early_is_the_same_so_far(tmp_path):
         ("at-50", 10),
         ("at-75", 20),
     ]  # one run a step: the same twice would count once
+    seen |= {75: 10, 90: 20}
+    names = [each.name[-5:] for each in found.holds["stops"](whole)]
+    assert names == ["-at-0", "at-50", "at-90"]  # which claims read, before 75
     stopped = train(early[1], tmp_path / "early")
     curve = {line["step"]: line["loss"] for line in whole.metrics() if "loss" in line}
     ours = {line["step"]: line["loss"] for line in stopped.metrics() if "loss" in line}
