@@ -236,10 +236,12 @@ def test_truncation_on_the_command_line(tenfold, runs):
     assert lines[0] == "% of 20 problems a length"
     assert lines[1].split() == ["digits", "truth", "predicted", "last", "2", "no", "end"]
     assert len(lines) == 4
+    trained = runs["multiplication-absolute"].recipe.data.length
     _, out, _ = tenfold(
         "truncation", runs["multiplication-absolute"].folder, "--lengths", 3, "--digits", 1, "--n", 20, "--json",
     )  # fmt: skip
-    rows = json.loads(out)
+    learned, *rows = json.loads(out)  # first, whether it has converged
+    assert (learned["length"], learned["slice"], learned["metric"]) == (trained, "uniform", "exact")
     assert [row["metric"] for row in rows] == ["exact", "exact-truncated", "no-end", "exact-predicted"]  # fmt: skip
 
 

@@ -79,10 +79,12 @@ def truncation(
     opened = open_run(run)
     asked = None if lengths is None else parse_lengths(lengths)
     rows = compared(opened, asked, n, digits=digits, which=checkpoint, seed=seed, slice=slice)
+    own = learned(opened, rows, n, which=checkpoint, seed=seed)
     if json_:
-        return print_json([row.as_json() for row in rows])
+        others = [row for row in rows if row != own]
+        return print_json([row.as_json() for row in (own, *others)])
     kept = opened.recipe.data.length if digits is None else digits
-    print(learned_told(learned(opened, rows, n, which=checkpoint, seed=seed)))
+    print(learned_told(own))
     print(*compared_told(rows, kept), sep="\n")
     return None
 
