@@ -45,7 +45,7 @@ def measure_run(lab, run):
     grade = functools.partial(graded, examiner, asked, n)
     yield from of_both(lab, run, grade)
     for length in run.recipe.eval.lengths:
-        value = covered(run.recipe.name, length)
+        value = covered(run.recipe.name, length) if length <= n else 0.0
         yield {**lab.about(run), "length": length, "slice": "uniform", "metric": "exact-covered", "value": value}  # fmt: skip
 
 
@@ -68,4 +68,10 @@ def covered(name, length):
 def draw(_scale, rows, folder):
     from_rows.by_length(rows, SERIES, folder / "truth", "Sums, by what training leaves out")
     share = from_rows.measured_as([{**row, "checkpoint": "best"} for row in rows], "exact-covered")
-    from_rows.by_length(share, SERIES, folder / "covered", "The share of sums that training covers")
+    from_rows.by_length(
+        share,
+        SERIES,
+        folder / "covered",
+        "The share of sums that training covers",
+        of="sums covered, %",
+    )

@@ -26,6 +26,7 @@ from tenfold.report.inline import inline
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
+RIGHT = "exactly right, %"
 SHORT = 5  # what an axis starts with, where nothing was trained on its numbers
 MOST_BANDS = 8  # more of them hide each other
 SMALL, LARGE = (3.5, 2.7), (4.2, 3.1)  # inches; on a phone's 343 pixels a point is 1.1 to 1.4
@@ -63,6 +64,7 @@ def accuracy_by_length(
     *,
     alone: str | None = None,
     small: bool = False,
+    of: str = RIGHT,
 ) -> Figure:
     """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several.
 
@@ -70,7 +72,7 @@ def accuracy_by_length(
     """
     styles = styles or {curve.name: style(number) for number, curve in enumerate(curves)}
     figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
-    draw_accuracy(axes, curves, styles, alone=alone, small=small)
+    draw_accuracy(axes, curves, styles, alone=alone, small=small, of=of)
     return save_figure(figure, path, title, _legend(curves) if alone is None else None)
 
 
@@ -81,6 +83,7 @@ def draw_accuracy(
     *,
     alone: str | None = None,
     small: bool = False,
+    of: str = RIGHT,
 ) -> None:
     """The same as a part of a figure."""
     _lengths(axes, curves)
@@ -90,7 +93,7 @@ def draw_accuracy(
         _curve(axes, curve, styles[curve.name], small, bands, alone not in (None, curve.name))
     counted = {curve.counted for curve in curves}
     xlabel = counted.pop() if len(counted) == 1 else "digits"
-    axes.set(xlabel=xlabel, ylabel="exactly right, %", ylim=(-3, 103))
+    axes.set(xlabel=xlabel, ylabel=of, ylim=(-3, 103))
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
 

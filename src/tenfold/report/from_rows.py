@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from tenfold.lab.build import counted as what_counts
 from tenfold.lab.committed import Row
 from tenfold.report.collect import Curve, Point
-from tenfold.report.figures import LARGE, PALETTE, accuracy_by_length, save_files, style
+from tenfold.report.figures import LARGE, PALETTE, RIGHT, accuracy_by_length, save_files, style
 from tenfold.report.perplexity import perplexity_by_length
 
 Series = Mapping[str, str]
@@ -26,10 +26,17 @@ Place = Callable[[Row], int | None]  # where on the axis a row stands
 
 
 def by_length(
-    rows: Sequence[Row], series: Series, path: Path, title: str, *, slice: str = "uniform"
+    rows: Sequence[Row],
+    series: Series,
+    path: Path,
+    title: str,
+    *,
+    slice: str = "uniform",
+    of: str = RIGHT,
 ) -> list[Path]:
-    """Exact match against length, median and worst to best seed; the lengths of training are shaded."""
-    return _drawn(_curves(rows, series, lambda row: _is(row, slice) and row["length"]), path, title)
+    """Exact match against length, median and worst to best seed; the lengths of training are shaded. `of`: what shares are of."""
+    curves = _curves(rows, series, lambda row: _is(row, slice) and row["length"])
+    return _drawn(curves, path, title, of)
 
 
 def perplexity(
@@ -106,7 +113,7 @@ def by_count(
     for number, (name, words) in enumerate(series.items()):
         found = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
         _seeds(axes, number, found, words)
-    axes.set(xscale="log", xlabel="problems in the training set", ylabel="exactly right, %", ylim=(-3, 103))  # fmt: skip
+    axes.set(xscale="log", xlabel="problems in the training set", ylabel=RIGHT, ylim=(-3, 103))  # fmt: skip
     return _saved(figure, axes, path, title)
 
 
@@ -161,7 +168,7 @@ def over_training(
             if asked:
                 axes.plot(*zip(*asked, strict=True), color=PALETTE[number], lw=1.1, label=told)
                 told = "_"  # one entry a length
-    axes.set(xlabel="steps of training", ylabel="exactly right, %", ylim=(-3, 103))
+    axes.set(xlabel="steps of training", ylabel=RIGHT, ylim=(-3, 103))
     return _saved(figure, axes, path, title)
 
 
@@ -225,11 +232,11 @@ def _point(where: int, rows: Sequence[Row]) -> Point:
     return Point(where, values, low, high, middle["n"])
 
 
-def _drawn(curves: Sequence[Curve], path: Path, title: str) -> list[Path]:
+def _drawn(curves: Sequence[Curve], path: Path, title: str, of: str = RIGHT) -> list[Path]:
     if not curves:
         return []
     styles = {curve.name: style(number) for number, curve in enumerate(curves)}
-    return list(accuracy_by_length(curves, path, title, styles).files)
+    return list(accuracy_by_length(curves, path, title, styles, of=of).files)
 
 
 def _saved(figure: Any, axes: Any, path: Path, title: str) -> list[Path]:
