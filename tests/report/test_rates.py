@@ -32,7 +32,13 @@ def test_the_median_of_seeds_at_their_best_checkpoint():
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "told"),
-    [(0.998, 1.0, "99.8 / 100"), (0.0, None, "0 / -"), (math.nan, 0.2923, "- / 29.2")],
+    [
+        ([0.998], 1.0, "99.8 / 100"),
+        ([1.0, 1.0, 0.972], 1.0, "100 (97.2) / 100"),
+        ([0.9996, 1.0, 0.9998], None, "100 / -"),
+        ([0.0], None, "0 / -"),
+        ([], 0.2923, "- / 29.2"),
+    ],
 )
 def test_a_cell(ours, theirs, told):
     assert rates.cell(ours, theirs) == told
@@ -45,7 +51,7 @@ def test_a_table_shows_both(tmp_path, monkeypatch):
     )
     assert {path.name for path in files} == {"table.png", "table.svg"}
     text = (tmp_path / "table.svg").read_text()
-    for told in ("90 / 100", "- / -", "100 / -", "(6)", "first", "second", "A table"):
+    for told in ("90 (10) / 100", "- / -", "100 / -", "(6)", "first", "second", "A table"):
         assert told in text
     assert "(8)" not in text
 

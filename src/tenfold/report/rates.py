@@ -28,7 +28,7 @@ def table(
     path: Path,
     title: str,
 ) -> list[Path]:
-    """Exact match in percent, the median seed, and below it what was published: `99.8 / 100`.
+    """Exact match in percent, the median seed, the worst where it differs, and what was published: `99.8 (97) / 100`.
 
     `lengths` names columns: ours, and the length of theirs that stands for the same multiple of the training length. What was
     not measured is left blank; a table in which nothing was is not drawn.
@@ -39,38 +39,47 @@ def table(
     )  # (R, C)
     if np.isnan(ours).all():
         return []
-    size = (2.4 + 0.95 * len(columns), 1.0 + 0.42 * len(series))
+    size = (2.4 + 1.05 * len(columns), 1.0 + 0.42 * len(series))
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
     axes.imshow(np.ma.masked_invalid(ours), cmap=PAPER_BLUE, vmin=0, vmax=1.4, aspect="auto")
     for line, name in enumerate(series):
-        for place, (_, theirs) in enumerate(columns):
-            told = cell(float(ours[line, place]), published.get(name, {}).get(theirs))
+        for place, (mine, theirs) in enumerate(columns):
+            told = cell(by_seed(rows, name, mine), published.get(name, {}).get(theirs))
             axes.text(place, line, told, ha="center", va="center", fontsize=8)
     heads = [f"{a}" if a == b else f"{a}\n({b})" for a, b in columns]
     axes.set_xticks(range(len(columns)), heads, fontsize=8)
     axes.set_yticks(range(len(series)), list(series.values()), fontsize=8)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False, bottom=False)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("right, %: ours / published; lengths: ours (theirs)", fontsize=7)
+    told = "right, %: ours, the median seed (the worst, where it differs) / published"
+    if any(mine != theirs for mine, theirs in columns):
+        told += "; lengths: ours (theirs)"
+    axes.set_xlabel(told, fontsize=7)
     figure.suptitle(title, x=0.02, ha="left", fontsize=10, wrap=True)
     return list(save_files(figure, path))
 
 
 def median(rows: Sequence[Row], recipe: str, length: int) -> float:
     """Of the best checkpoints of all seeds, at this length; not a number where there is none."""
-    asked = {"recipe": recipe, "length": length, "slice": "uniform", "metric": "exact"}
-    asked["checkpoint"] = "best"
-    found = [row["value"] for row in rows if all(row[key] == asked[key] for key in asked)]
+    found = by_seed(rows, recipe, length)
     return statistics.median(found) if found else float("nan")
 
 
-def cell(ours: float, theirs: float | None) -> str:
-    """`99.8 / 100`; a dash for what there is not.
+def by_seed(rows: Sequence[Row], recipe: str, length: int) -> list[float]:
+    """Exact match of every seed's best checkpoint."""
+    asked = {"recipe": recipe, "length": length, "slice": "uniform", "metric": "exact"}
+    asked["checkpoint"] = "best"
+    return [row["value"] for row in rows if all(row[key] == asked[key] for key in asked)]
 
-    >>> cell(0.998, 1.0), cell(0.0, None), cell(float("nan"), 0.2923)
-    ('99.8 / 100', '0 / -', '- / 29.2')
+
+def cell(ours: Sequence[float], theirs: float | None) -> str:
+    """The median seed, the worst, what was published; a dash for what there is not.
+
+    >>> cell([0.998, 1.0, 0.97], 1.0), cell([0.0], None), cell([], 0.2923)
+    ('99.8 (97) / 100', '0 / -', '- / 29.2')
     """
-    return f"{percent(ours)} / {percent(theirs)}"
+    middle, worst = (percent(of(ours)) if ours else "-" for of in (statistics.median, min))
+    return f"{middle}{'' if worst == middle else f' ({worst})'} / {percent(theirs)}"
 
 
 def percent(share: float | None) -> str:
