@@ -132,6 +132,32 @@ def test_open_on_both_sides_the_units_need_positions():
         assert not torch.allclose(one, other)
 
 
+def test_without_positions_two_layers_see_enough_to_add_and_one_does_not():
+    """By the sums of the digits in sight, which have no order, and the answers before; docs in papers/bias/README.md."""
+    digits = np.random.default_rng(0).integers(10, size=(2, 2000, 30))
+    column = digits.sum(0)
+    carry = np.zeros((2000, 31), dtype=int)  # into each column
+    for i in range(30):
+        carry[:, i + 1] = (column[:, i] + carry[:, i]) // 10
+    answer = (column + carry[:, :30]) % 10
+    seen = column[:, 1:] + column[:, :-1]  # of columns i and i - 1, from i = 1
+    below = (
+        seen[:, :-1] - answer[:, 1:-1] - answer[:, :-2]
+    )  # what the layer below knows, from i = 2
+    assert set(np.unique(below)) == {-1, 0, 8, 9, 10, 18, 19}
+    carries = (below + 2) // 10  # into columns i and i - 1, together
+    assert np.array_equal((seen[:, 1:] - answer[:, 1:-1] + carries) % 10, answer[:, 2:])
+
+    def shown(first, second):
+        """The digits of the two highest columns, the answers below, and what is to be written."""
+        total = str(first + second).zfill(3)
+        top = sorted(f"{first:03}"[:2] + f"{second:03}"[:2])
+        return (top, total[1:]), total[0]
+
+    assert shown(120, 30) == ((["0", "1", "2", "3"], "50"), "1")
+    assert shown(215, 35) == ((["0", "1", "2", "3"], "50"), "2")
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
