@@ -12,9 +12,7 @@ class Answer:
     question: str
     answer: str
     truth: str | None  # None: what somebody began to write has none
-    whole: bool = (
-        True  # whether every token is right, also those that nobody reads: zeros in front, the end
-    )
+    whole: bool = True  # whether every token is right, also zeros in front and the end
 
     @property
     def right(self) -> bool | None:
