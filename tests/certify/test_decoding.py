@@ -211,6 +211,32 @@ def test_only_what_saw_a_change_is_asked_again(adder, monkeypatch, numbered):
     assert looks[200] - looks[100] == 2 * (looks[100] - looks[50])  # linear
 
 
+@pytest.mark.parametrize("patience", [1, 3])
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_does_not_settle_is_written_in_order(
+    built, lively, drawn, monkeypatch, patience, ends
+):
+    """As of a running parity, in which each digit turns on the one before it."""
+    monkeypatch.setattr(Neighbours, "_codes", lambda near: None)
+    monkeypatch.setattr(module, "PATIENCE", patience)
+    ordered = []
+    in_order = Neighbours.in_order
+
+    def noted(near, first, there, answer):
+        ordered.append(first)
+        return in_order(near, first, there, answer)
+
+    monkeypatch.setattr(Neighbours, "in_order", noted)
+    model, batcher = lively(built.model(), 5, ends=ends), built.batcher
+    batch = asked(batcher, drawn(batcher.task, LENGTHS, 5))
+    end, local = batcher.task.vocabulary.end, local_of(model, batcher)
+    answer, sweeps = by_neighbours(model, batch, local, end)
+    assert torch.equal(answer, model.answer(batch))
+    assert sweeps == (patience + batch.read - ordered[0] if ordered else sweeps)
+    if patience == 1 and local.answers and not ends:
+        assert ordered
+
+
 def test_cascades_of_several_rows_at_once(adder, rng):
     """Fronts in many rows, at different places, with sums that have none between them."""
     batcher, task = adder.built.batcher, adder.built.batcher.task

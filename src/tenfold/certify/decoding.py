@@ -30,6 +30,10 @@ CHUNK = 8192  # digits that are computed at a time
 NOBODY = -1  # in place of a token: there is none
 FEW = 256  # tokens of a batch up to which a pass over all costs little more than a step of one
 SWEEPS = 8  # after which decoding goes on token by token
+PATIENCE, ORDERLY = (
+    64,
+    4096,
+)  # sweeps, after which up to so many places that are left are written in order
 
 
 @torch.inference_mode()
@@ -78,6 +82,12 @@ def by_neighbours(
         inside = place[changed][:, None] + 1 + np.arange(local.answers) < places
         asked = np.unique(later[inside])
         asked = asked[there[asked]]
+        many = len(asked) > rows * local.answers  # fronts, and without codes each is computed
+        if near.codes is None and many and sweeps >= PATIENCE:
+            first = int(place[asked].min())
+            if places - first <= ORDERLY:
+                sweeps += near.in_order(first, there, answer)
+                break
     whole = torch.from_numpy(answer).view(rows, places).to(batch.target.device)
     return closed(whole, batch, end), sweeps
 
@@ -189,6 +199,16 @@ class Neighbours:
                     )
             digit += 1
         return digit - first
+
+    def in_order(self, first: int, there: NDArray[np.bool_], answer: Ints) -> int:
+        """Predict every place from the first on, in all rows at once, after those before it; gives how many there were."""
+        for place in range(first, self.places):
+            asked = np.arange(place, len(answer), self.places)
+            asked = asked[there[asked]]
+            answer[asked] = self.predicted(asked)
+            if place < self.places - 1:
+                self.write(asked, answer[asked])
+        return self.places - first
 
     def write(self, digits: Ints, tokens: Ints) -> None:
         """Let these digits be read where they are seen: at the place after theirs."""
