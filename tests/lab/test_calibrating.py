@@ -8,7 +8,8 @@ import pytest
 import tenfold
 from tenfold.calibration import Calibration
 from tenfold.errors import TenfoldError
-from tenfold.lab.calibrating import FILE, _problems, accuracy, calibrate, with_lines
+from tenfold.evals.exact import Examiner
+from tenfold.lab.calibrating import FILE, accuracy, calibrate, with_lines
 from tenfold.lab.recipe import Recipe
 from tenfold.report.calibration import told
 from tenfold.report.calibration_figures import after, before, draw_calibration
@@ -172,9 +173,16 @@ def test_a_kappa_is_a_number(run, kappa, value):
         calibrate(run, 10, allow_imperfect=True, **{kappa: value})
 
 
-def test_problems_that_are_graded_are_none_of_training(run):
-    built, seed = run.built, run.recipe.seed
-    graded = next(iter(_problems(run, 5, (0, 12))))
+def test_problems_that_are_graded_are_none_of_training(run, monkeypatch):
+    built, seed, seen, grade = run.built, run.recipe.seed, [], Examiner.grade
+
+    def noted(self, model, examples, *rest):
+        seen.append(examples)
+        return grade(self, model, examples, *rest)
+
+    monkeypatch.setattr(Examiner, "grade", noted)
+    accuracy(run, 5)
+    (graded,) = seen
     length = built.recipe.data.length
     for batch in range(20):
         rng = np.random.default_rng((seed, batch))
