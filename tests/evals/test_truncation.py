@@ -125,7 +125,7 @@ def test_dropped_digits_move_nothing(examiner):
         assert {row.metric: row.value for row in rows} == {
             "moved-by-dropped": dropped, "moved-by-kept": 1.0,
         }  # fmt: skip
-        assert {row.length for row in rows} == {5}
+        assert {(row.length, row.slice) for row in rows} == {(5, "full")}
         assert sum(row.n for row in rows) == 10 * 2 * (4 * 9 + 8)
 
 

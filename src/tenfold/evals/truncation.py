@@ -102,7 +102,7 @@ def moved_rows(
         ("moved-by-kept", changed.column < digits),
     ):
         of = int(where.sum())
-        rows.append(Row(length, "uniform", metric, int(moves[where].sum()) / of, of))
+        rows.append(Row(length, "full", metric, int(moves[where].sum()) / of, of))
     return rows
 
 
