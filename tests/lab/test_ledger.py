@@ -253,6 +253,17 @@ def test_the_runs_and_numbers_behind_a_claim():
     )
 
 
+def test_of_many_cells_those_that_do_not_hold_are_told():
+    lengths = list(range(10, 24))
+    rows = [row for length in lengths for row in rows_of(0.5 if length == 12 else 1.0, length=length)]
+    shown = [{"where": {"length": lengths}, "at_least": 0.9}]
+    assert ours(make({"laptop": rows}, shown=shown)) == "13 of 14 hold, not 12 digits 50.0%"
+    none = ours(make({"laptop": rows}, shown=[{**shown[0], "at_least": 1.5}]))
+    assert none.startswith("0 of 14 hold, not 10 digits 100.0%")
+    assert none.endswith("21 digits 100.0%, 2 more")
+    assert ours(make({"laptop": rows}, shown=[{**shown[0], "at_least": 0.1}])) == "14 of 14 hold"
+
+
 def test_a_number_that_is_no_share_says_what_it_counts():
     rows = rows_of(0.55, metric="in-common") + rows_of(0.5, metric="by-chance")
     rows += rows_of(0.25, metric="in-common", length=20)

@@ -23,6 +23,7 @@ STATUSES: tuple[Status, ...] = (
 )  # fmt: skip
 Tables = Mapping[str, list[Row]]  # an experiment's rows by scale
 MEASURED = {"value", "n", "low", "high", "claim", "commit", "date"}  # the rest says which row it is
+MANY = 12  # cells that can be told one by one
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,7 @@ def ours(entry: Entry) -> str:
     """What we measured, for the rule's cells: `7 digits 99.8%, 10 digits 99.0%; median of 3 seeds`.
 
     Where something is not as the rule has it given, that first: `5 digits 30.0% (at least 95.0% is given); ...`.
+    Of many cells those that do not hold: `40 of 45 hold, not 3 digits 92.1%, ...`.
     """
     if entry.scale is None or not entry.measured:
         return ""
@@ -199,6 +201,12 @@ def ours(entry: Entry) -> str:
             same = verdict.against.cell.metric == verdict.ours.cell.metric
             other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
             told[-1] += f" against {other}"
+    if len(told) > MANY:
+        failed = [one for one, verdict in zip(told, shown, strict=True) if not verdict.holds]
+        more = [f"{len(failed) - MANY} more"] if len(failed) > MANY else []
+        told = [f"{len(told) - len(failed)} of {len(told)} hold"]
+        if failed:
+            told.append(f"not {', '.join(failed[:MANY] + more)}")
     parts = [", ".join(_not_given(entry)), ", ".join(told)]
     takes = {cell.take or "median" for cell in cells}
     if entry.seeds < entry.claim.seeds:
