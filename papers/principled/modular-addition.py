@@ -3,9 +3,9 @@
     tenfold reproduce principled/modular-addition
 
 Modulo 30, 50, 70, 100 and 101 with a learned vector per position, modulo 50 and 100 also with relative keys, modulo 50 with
-RoPE, Abacus and coupled places. Beside every accuracy stands what the sum of the last n digits would have (`exact-predicted`,
+RoPE, Abacus and coupled places, and by columns in windows. Beside every accuracy stands what the sum of the last n digits would have (`exact-predicted`,
 counted exactly), and accuracy against it.
-Ten runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
+Eleven runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.lab.recipes import recipe
@@ -22,6 +22,7 @@ OTHERS = {
     "principled/modular-50-rope": "RoPE",
     "principled/modular-50-abacus": "Abacus, RoPE",
     "principled/modular-50-coupled": "coupled, RoPE",
+    "principled/modular-50-aligned": "columns in windows",
 }
 
 
