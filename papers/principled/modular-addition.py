@@ -3,8 +3,8 @@
     tenfold reproduce principled/modular-addition
 
 Modulo 30, 50, 70, 100 and 101 with a learned vector per position, modulo 50 and 100 also with relative keys, modulo 50 with
-RoPE, Abacus and coupled places, and by columns in windows. Beside every accuracy stands what the sum of the last n digits would have (`exact-predicted`,
-counted exactly), and accuracy against it.
+RoPE, Abacus and coupled places, and by columns in windows. Beside every accuracy stands what the sum of the last n digits would
+have (`exact-predicted`, counted exactly), and accuracy against it.
 Eleven runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
