@@ -68,6 +68,7 @@ def test_what_a_run_leaves(run, recipe):
         for row in result["rows"]
     )
     assert {"tenfold", "torch", "python", "commit", "date"} <= set(result["environment"])
+    assert result["environment"]["processor"].endswith(torch.backends.cpu.get_cpu_capability())
     assert [line["step"] for line in run.metrics()] == list(range(1, 13))
 
 

@@ -29,9 +29,20 @@ def environment() -> dict[str, Any]:
         "torch": torch.__version__,
         "numpy": np.__version__,
         "platform": platform.platform(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "command": told_command(sys.argv),
     }
+
+
+def processor() -> str:
+    """Its name, where the system tells, and the instructions that torch uses: other ones round otherwise, from one seed too."""
+    try:
+        told = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:  # not a Linux
+        told = None
+    name = told[1].strip() if told else platform.processor() or platform.machine()
+    return f"{name}, {torch.backends.cpu.get_cpu_capability()}"
 
 
 def told_command(words: Sequence[str]) -> str:
