@@ -255,7 +255,9 @@ def test_the_runs_and_numbers_behind_a_claim():
 
 def test_of_many_cells_those_that_do_not_hold_are_told():
     lengths = list(range(10, 24))
-    rows = [row for length in lengths for row in rows_of(0.5 if length == 12 else 1.0, length=length)]
+    rows = [
+        row for length in lengths for row in rows_of(0.5 if length == 12 else 1.0, length=length)
+    ]
     shown = [{"where": {"length": lengths}, "at_least": 0.9}]
     assert ours(make({"laptop": rows}, shown=shown)) == "13 of 14 hold, not 12 digits 50.0%"
     none = ours(make({"laptop": rows}, shown=[{**shown[0], "at_least": 1.5}]))

@@ -38,7 +38,9 @@ def environment() -> dict[str, Any]:
 def processor() -> str:
     """Its name, where the system tells, and the instructions that torch uses: other ones round otherwise, from one seed too."""
     try:
-        told = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        told = re.search(
+            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+        )
     except OSError:  # not a Linux
         told = None
     name = told[1].strip() if told else platform.processor() or platform.machine()
