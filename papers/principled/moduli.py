@@ -15,10 +15,13 @@ SUMS = {
     **{f"principled/modular-{p}-absolute": f"sums modulo {p}" for p in (50, 100, 30, 70, 101)},
     **{f"principled/modular-{p}-relative": f"sums modulo {p}, relative" for p in (50, 100)},
 }
-PRODUCTS = {f"principled/modular-product-{p}": f"products modulo {p}" for p in (50, 100, 51, 101)}
+PRODUCTS = {
+    f"principled/modular-product-{p}": f"products modulo {p}"
+    for p in (50, 100, 51, 101, 150, 200, 201)
+}
 RIGHT = dict.fromkeys(range(1, 10), 1.0)
 FEWER = {"smoke": 1, "laptop": 1, "paper": 0}  # digits in training than the paper's 3
-PUBLISHED = {  # products by length, n = 3; for sums the paper has a theorem and no table
+PUBLISHED = {  # products by length, n = 3, where they were learned; for sums the paper has a theorem and no table
     "principled/modular-product-50": RIGHT,
     "principled/modular-product-100": RIGHT,
     "principled/modular-product-51": dict(
