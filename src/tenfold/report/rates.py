@@ -78,8 +78,20 @@ def cell(ours: Sequence[float], theirs: float | None) -> str:
     >>> cell([0.998, 1.0, 0.97], 1.0), cell([0.0], None), cell([], 0.2923)
     ('99.8 (97) / 100', '0 / -', '- / 29.2')
     """
-    middle, worst = (percent(of(ours)) if ours else "-" for of in (statistics.median, min))
-    return f"{middle}{'' if worst == middle else f' ({worst})'} / {percent(theirs)}"
+    return f"{seeds(ours, 1.0)} / {percent(theirs)}"
+
+
+def seeds(ours: Sequence[float], wanted: float) -> str:
+    """The median seed and, where it differs, the one that is furthest from what is wanted.
+
+    >>> seeds([0.331, 0.34, 0.275], 1 / 3), seeds([0.2, 0.2, 0.2], 0.5), seeds([], 1.0)
+    ('33.1 (27.5)', '20', '-')
+    """
+    if not ours:
+        return "-"
+    middle = percent(statistics.median(ours))
+    furthest = percent(max(ours, key=lambda share: abs(share - wanted)))
+    return middle + (f" ({furthest})" if furthest != middle else "")
 
 
 def percent(share: float | None) -> str:
