@@ -30,10 +30,8 @@ CHUNK = 8192  # digits that are computed at a time
 NOBODY = -1  # in place of a token: there is none
 FEW = 256  # tokens of a batch up to which a pass over all costs little more than a step of one
 SWEEPS = 8  # after which decoding goes on token by token
-PATIENCE, ORDERLY = (
-    64,
-    4096,
-)  # sweeps, after which up to so many places that are left are written in order
+PATIENCE = 64  # sweeps by neighbours, after which what is left is written in order
+ORDERLY = 4096  # places that may be left for that
 
 
 @torch.inference_mode()
