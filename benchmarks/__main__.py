@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from benchmarks import decoding, encodings, step, sweep, time_to_accuracy
-from tenfold.training.memory import keep_memory
+from tenfold.training.loop import keep_memory
 
 BENCHMARKS: dict[str, Any] = {
     "step": step,

@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from benchmarks.paired import CLOCKS, TWIN, measure
-from tenfold.batch import Batch
-from tenfold.certify import Swift, by_neighbours, by_sweeps
-from tenfold.lab.build import build
-from tenfold.lab.recipes import recipe
-from tenfold.lab.shipped import shipped
-from tenfold.tasks.samplers import exact
+from tenfold.data.batch import Batch
+from tenfold.data.tasks.samplers import exact
+from tenfold.features.proofs.run_machine import extract_machine
+from tenfold.models.decoding import Swift, by_neighbours, by_sweeps
+from tenfold.runs.build import build
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.shipped import shipped
 
 CACHED, FIXED, TABLE = "one digit at a time, with a cache", "fixed point", "its machine"
 
@@ -50,7 +51,7 @@ def growth(setting: Setting) -> dict[str, Any]:
         )
     names = {n: f"{n:,} digits" for n in problems}
     arms = {names[n]: lambda batch=batch: adder.fixed(batch) for n, (_, batch) in problems.items()}
-    machine = adder.run.machine()
+    machine = extract_machine(adder.run)
     tables = {
         names[n]: lambda examples=examples: machine.answer(examples)
         for n, (examples, _) in problems.items()
@@ -65,7 +66,7 @@ def ways(setting: Setting) -> dict[str, Any]:
     """One sum, three ways; all answer the same."""
     adder = _Adder()
     examples, batch = adder.problem(setting.compared)
-    machine = adder.run.machine()
+    machine = extract_machine(adder.run)
     answer = adder.fixed(batch)
     assert np.array_equal(answer, adder.model.answer(batch).numpy())
     found = machine.answer(examples)

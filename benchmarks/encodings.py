@@ -19,13 +19,13 @@ from torch.nn import functional as F
 from benchmarks.memory import Watch
 from benchmarks.paired import TWIN, measure
 from benchmarks.step import stepper
-from tenfold.batch import IGNORED, Batch, Tokens
-from tenfold.lab.build import build
-from tenfold.lab.recipe import Recipe
+from tenfold.core.registry import Spec
+from tenfold.data.batch import IGNORED, Batch, Tokens
+from tenfold.encodings import ENCODINGS, SIZES, Attends
 from tenfold.models import Decoder, Encoder, Shape
-from tenfold.models.base import Model
-from tenfold.pe import ENCODINGS, SIZES, Attends
-from tenfold.registry import Spec
+from tenfold.models.model import Model
+from tenfold.runs.build import build
+from tenfold.runs.recipe import Recipe
 
 NONE = "none"
 TARGET = 1.6  # times a training step without positions, at the most

@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import BertConfig, BertForTokenClassification
 
-from tenfold.batch import IGNORED, Batch
+from tenfold.data.batch import IGNORED, Batch
+from tenfold.data.places import Places
+from tenfold.encodings import Pairwise
+from tenfold.encodings.relations import Relative
 from tenfold.models import Encoder, Shape
-from tenfold.models.attention import Attention
-from tenfold.pe import Pairwise
-from tenfold.pe.relations import Relative
-from tenfold.places import Places
+from tenfold.models.layers import Attention
 
 VERSION = "4.57.6"
 REACH = 64  # the longest distance that either model has a vector for

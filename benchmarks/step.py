@@ -16,11 +16,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.paired import CLOCKS, TWIN, measure
 from benchmarks.peer import Bert, Ours, attention_difference, model_difference
-from tenfold.batch import Batch
-from tenfold.lab.build import Built, build
-from tenfold.lab.recipe import Recipe
+from tenfold.data.batch import Batch
 from tenfold.models import Shape
-from tenfold.models.dropout import hand_generator
+from tenfold.models.layers import hand_generator
+from tenfold.runs.build import Built, build
+from tenfold.runs.recipe import Recipe
 
 BERT = "BERT, fused AdamW"
 BERT_LOOP = "BERT, AdamW as torch defaults"

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paired import bootstrap
-from tenfold.lab.local import cores
-from tenfold.lab.recipe import Recipe
-from tenfold.lab.recipes import recipe
-from tenfold.lab.sweep import sweep
-from tenfold.lab.train import train
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.train import train
+from tenfold.sweeps.local_pool import cores
+from tenfold.sweeps.sweep import sweep
 
 RUNS = 8
 STEPS = {True: 10, False: 120}  # quick or not

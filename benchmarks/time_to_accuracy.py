@@ -18,12 +18,12 @@ from torch import nn
 
 from benchmarks.paired import CLOCKS
 from benchmarks.peer import Bert, Ours
-from tenfold.evals.exact import grade
-from tenfold.lab.build import build
-from tenfold.lab.recipe import Recipe
+from tenfold.evals.exact_match import grade
 from tenfold.models import Shape
-from tenfold.models.dropout import hand_generator
-from tenfold.training.optim import learning_rate, make_optimizer
+from tenfold.models.layers import hand_generator
+from tenfold.runs.build import build
+from tenfold.runs.recipe import Recipe
+from tenfold.training.options import learning_rate, make_optimizer
 
 
 @dataclass(frozen=True)

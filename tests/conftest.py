@@ -1,5 +1,6 @@
 """Shared by all tests: problems, batchers for every layout, and small models with lively weights."""
 
+import json
 import os
 import sys
 
@@ -10,15 +11,18 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.batch import Batcher
-from tenfold.cli import main
-from tenfold.lab.recipe import Recipe
+from tenfold import __version__
+from tenfold.cli.app import main
+from tenfold.core.registry import Spec
+from tenfold.data.batch import Batcher
+from tenfold.data.formats import FORMATS
+from tenfold.data.places import Places
+from tenfold.data.tasks import samplers
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.encodings import ENCODINGS
+from tenfold.evals import wilson
 from tenfold.models import MODELS, Shape
-from tenfold.pe import ENCODINGS
-from tenfold.places import Places
-from tenfold.registry import Spec
-from tenfold.tasks import FORMATS, samplers
-from tenfold.tasks.addition import Addition
+from tenfold.runs.recipe import Recipe
 
 torch.set_num_threads(1)
 hypothesis.settings.register_profile(
@@ -127,3 +131,78 @@ def recipe():
         },
         eval={"lengths": [2, 3], "slices": ["uniform"], "n": 8, "every": 5, "validation_n": 8},
     )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def measured():
+    """`measured(7, 5)`: a row of a result, 7 of 10 right at length 5."""
+
+    def row(right, length, checkpoint="best", slice="uniform", metric="exact", n=10):
+        low, high = wilson(right, n) if metric == "exact" else (None, None)
+        return {
+            "length": length, "slice": slice, "metric": metric, "value": right / n, "n": n,
+            "low": low, "high": high, "checkpoint": checkpoint,
+        }  # fmt: skip
+
+    return row
+
+
+@pytest.fixture(scope="session")
+def result_of():
+    """What a `result.json` holds."""
+
+    def result(recipe, measurements, **changes):
+        made = {"tenfold": __version__, "commit": None, "date": "2026-01-01T00:00:00+00:00"}
+        return {
+            "fingerprint": recipe.fingerprint, "seed": recipe.seed, "steps": 3, "samples": 30,
+            "reason": None, "best_step": 2, "parameters": 7, "train_seconds": 0.5,
+            "rows": measurements, "environment": {**made, "cores": 2},
+        } | changes  # fmt: skip
+
+    return result
+
+
+@pytest.fixture
+def make(tmp_path, measured, result_of):
+    """`make("alibi", seed=1, right={5: 10})`: a finished run with so many of 10 right at length 5."""
+
+    def made(pe="alibi", seed=0, right=None, folder="runs", rows=None, result=None, **changes):
+        recipe = Recipe.of({"name": "paper/sums", "pe": pe, "seed": seed, **changes})
+        place = tmp_path / folder / recipe.run_name
+        place.mkdir(parents=True)
+        (place / "recipe.yaml").write_text(recipe.as_yaml())
+        rows = rows or [measured(k, length) for length, k in (right or {5: 10}).items()]
+        held = result_of(recipe, rows, **(result or {}))
+        (place / "result.json").write_text(json.dumps(held, indent=1))
+        return place
+
+    return made
+
+
+class Oracle:
+    """Adds the numbers of an in-place question, but looks only `back` columns back for a carry."""
+
+    def __init__(self, frame, back=99, pad=10):
+        self.frame, self.back, self.pad = frame, back, pad
+
+    def answer(self, batch):
+        tokens = batch.sequence.tokens.numpy()
+        sides = tokens[:, : self.frame][:, ::-1], tokens[:, self.frame + 1 :][:, ::-1]
+        held = np.maximum(*((side != self.pad).sum(1) for side in sides))
+        sums = sum(np.where(side == self.pad, 0, side) for side in sides)
+        sums = np.pad(sums, ((0, 0), (0, 1)))
+        said = np.full_like(sums, self.pad)
+        for row, column in np.ndindex(sums.shape):
+            carry = 0
+            for below in range(max(0, column - self.back), column):
+                carry = int(sums[row, below] + carry >= 10)
+            digit = (sums[row, column] + carry) % 10
+            if column < held[row] or (column == held[row] and digit):
+                said[row, column] = digit
+        return torch.from_numpy(said[:, ::-1].copy())
+
+
+@pytest.fixture
+def adder():
+    """`adder(6, back=2)`: for questions in a frame of 6."""
+    return Oracle

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import tenfold as library
-from tenfold.cli import main, parse_lengths
-from tenfold.cli.looking import KINDS
-from tenfold.errors import TenfoldError
-from tenfold.lab import shipped
-from tenfold.lab.recipe import Recipe
+from tenfold.cli.app import main, parse_lengths
+from tenfold.cli.listing_commands import KINDS
+from tenfold.core.errors import TenfoldError
+from tenfold.runs import shipped
+from tenfold.runs.recipe import Recipe
 
 SMOKE = ("train", "symmetry/addition-relative", "--scale", "smoke")
 
@@ -314,7 +314,7 @@ def test_a_folder_that_cannot_be_written(tenfold, tmp_path):
 
 
 def test_a_run_in_use(tenfold, run):
-    from tenfold.lab.lease import Lease
+    from tenfold.runs.lease import Lease
 
     with Lease(run):
         refused(tenfold(*SMOKE, "--out", run), f"in use by process {os.getpid()}")

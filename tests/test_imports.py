@@ -1,6 +1,7 @@
-"""Imports point one way, along the path of data."""
+"""Imports point one way: the kernel by layer, then the laboratory, then features, which never import each other."""
 
 import ast
+import collections
 import subprocess
 import sys
 from pathlib import Path
@@ -11,34 +12,47 @@ import tenfold
 
 ROOT = Path(tenfold.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
-BELOW = {  # part: the parts right below it; it may import these and whatever lies below them
-    "errors": (),
-    "registry": ("errors",),
-    "roles": (),
-    "places": ("registry", "roles"),
-    "tasks": ("places",),
-    "corpora": ("registry",),
-    "batch": ("tasks", "corpora"),
-    "pe": ("places",),
-    "theory": ("pe", "tasks"),
-    "models": ("batch", "pe"),
-    "hf": ("models",),
+KERNEL = {  # folder: the folders right below it; it may import these and whatever lies below them
+    "core": (),
+    "data": ("core",),
+    "encodings": ("data",),
+    "models": ("encodings",),
     "training": ("models",),
     "evals": ("models",),
-    "calibration": ("models",),
-    "certify": ("models",),
-    "lab": ("training", "evals", "calibration", "certify", "theory"),
-    "report": ("lab",),
-    "demo": ("report",),
-    "web": ("report",),
-    "cli": ("report", "demo", "web"),
+    "hf": ("models",),
+}
+LABORATORY = {
+    "runs": ("training", "evals"),
+    "results": ("runs",),
+    "sweeps": ("results",),
+    "drawing": ("sweeps",),
+    "ledger": ("drawing",),
+}
+TOP = {
+    "features": ("ledger", "hf"),
+    "demo": ("features",),
+    "cli": ("features", "demo"),
     "__main__": ("cli",),
     "__init__": (),
+    "papers": (),
 }
+BELOW = {**KERNEL, **LABORATORY, **TOP}
+APP = "tenfold.cli.app"  # what the commands of a feature are added to
 
 
-def part_of(path):
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def name_of(path):
+    return ".".join(("tenfold", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
+
+
+NAMES = {name_of(path) for path in MODULES}
+
+
+def part_of(name):
+    """The folder of a module's name, a feature's own folder for what is in one: `features/proofs`."""
+    parts = [*name.split("."), ""]
+    return "/".join(parts[1:3]) if parts[1] == "features" and parts[2] else parts[1] or "__init__"
 
 
 def all_below(part):
@@ -46,48 +60,90 @@ def all_below(part):
 
 
 def imported(path):
-    """Every part of tenfold that a module imports, wherever in the file."""
+    """Every module of tenfold that a module imports, wherever in the file."""
     for node in ast.walk(ast.parse(path.read_text())):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
-            names = [node.module]
-            if node.module == "tenfold":
-                names = [f"tenfold.{a.name}" for a in node.names if not a.name.startswith("__")]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         for name in names:
-            first, _, rest = name.partition(".")
+            first = name.partition(".")[0]
             assert first != "papers", f"{path} imports papers"
-            if first == "tenfold" and rest:
-                yield rest.split(".")[0]
+            while first == "tenfold" and name not in NAMES:
+                name = name.rpartition(".")[0]
+            if first == "tenfold" and name != "tenfold":
+                yield name
+
+
+def allowed(part, module):
+    """Whether a part of tenfold may import a module of it."""
+    other = part_of(module)
+    if other == part:
+        return True
+    if part.startswith("features/"):
+        return module == APP or other in all_below("features")
+    return other.partition("/")[0] in all_below(part)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_one_way(path):
-    part = part_of(path)
-    assert part in BELOW, f"{part} is new: say in BELOW what it may import"
-    assert set(imported(path)) <= all_below(part) | {part}
+    part = part_of(name_of(path))
+    assert part.partition("/")[0] in BELOW, f"{part} is new: say in BELOW what it may import"
+    wrong = [module for module in imported(path) if not allowed(part, module)]
+    assert not wrong, f"{path.relative_to(ROOT)} ({part}) imports {wrong}"
 
 
-def test_training_and_proof_do_not_know_each_other():
-    assert all_below("training").isdisjoint({"evals", "certify", "lab"})
-    assert all_below("certify").isdisjoint({"training", "lab"})
+def test_the_rule_itself():
+    assert allowed("features/proofs", "tenfold.models.decoding")
+    assert allowed("features/proofs", "tenfold.drawing.figures")
+    assert not allowed("features/proofs", "tenfold.features.maps.run_maps")
+    assert not allowed("runs", "tenfold.features.proofs.certify")
+    assert not allowed("models", "tenfold.runs.recipe")
+    assert all_below("training").isdisjoint({"evals", "runs"})
 
 
 def test_this_test_sees_imports():
-    found = {part: set() for part in map(part_of, MODULES)}
+    seen = collections.defaultdict(set)
     for path in MODULES:
-        found[part_of(path)] |= set(imported(path))
-    assert {"training", "evals", "models", "errors"} <= found["lab"]
-    assert "places" in found["pe"]
+        part = part_of(name_of(path))
+        seen[part] |= {part_of(module) for module in imported(path)}
+    assert {"training", "evals", "models", "core"} <= seen["runs"]
+    assert "data" in seen["encodings"]
+    assert "runs" in seen["features/proofs"]
 
 
-@pytest.mark.parametrize("module", ["tenfold", "tenfold.cli", "tenfold.errors"])
+def test_no_file_name_stands_twice():
+    counts = collections.Counter(path.name for path in MODULES if path.name != "__init__.py")
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_no_class_name_stands_twice():
+    classes = collections.Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("module", ["tenfold", "tenfold.cli.app", "tenfold.core.errors"])
 def test_torch_waits_until_it_is_needed(module):
-    code = f"import sys, {module}; print('torch' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "False\n"
+    assert loaded(module, ["torch"]) == set()
+
+
+@pytest.mark.parametrize("module", ["tenfold.runs.terminal", "tenfold.sweeps.sweep_progress"])
+def test_showing_progress_needs_no_figures_and_no_tables(module):
+    assert loaded(module, ["matplotlib", "duckdb"]) == set()
+
+
+def loaded(module, others):
+    """Which of these a new process has loaded after importing a module."""
+    code = f"import sys, {module}; print(*({set(others)!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
 @pytest.mark.parametrize("name", tenfold.__all__)

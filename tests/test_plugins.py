@@ -16,8 +16,8 @@ GOOD = '''
 import torch
 from torch import nn
 
-from tenfold.pe import PositionalEncoding
-from tenfold.places import distance
+from tenfold.encodings import PositionalEncoding
+from tenfold.data.places import distance
 
 
 class Parity(PositionalEncoding):
@@ -41,7 +41,7 @@ class Parity(PositionalEncoding):
 ITS_TEST = """
 import torch
 from tenfold_odd import Parity
-from tenfold.places import Places
+from tenfold.data.places import Places
 
 
 def test_by_loops():
@@ -107,7 +107,7 @@ def package(tmp_path):
 TASK = '''
 """Addition under another name: a task of another package."""
 
-from tenfold.tasks.addition import Addition
+from tenfold.data.tasks.arithmetic.addition import Addition
 
 
 class Plugged(Addition):

@@ -11,7 +11,7 @@ import tenfold
 def test_a_public_name_stays_what_it_is(name):
     """Also after every module is imported: a subpackage of the same name would take its place."""
     import tenfold.cli
-    import tenfold.lab.run
+    import tenfold.runs.run
 
     for _ in range(2):
         assert callable(getattr(tenfold, name))

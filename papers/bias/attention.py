@@ -4,13 +4,19 @@
 
 Looks at the runs of addition-vanilla (of baselines) and addition-scalar, seeds 0 to 2; those that are finished are not done
 again. Attention is that of the model's own answers; the slice "true-answer" has the true digits in their place, so that no
-wrong digit leads it astray. Lines: `tenfold.calibration.in_common` says how they are compared. Looking takes seconds a run.
+wrong digit leads it astray. Lines: `tenfold.features.calibration.shared_lines` says how they are compared. Looking takes seconds a run.
 """
 
 import tenfold
-from tenfold.lab.looking import PROBLEMS, compared, leading_head, looks_of, shares
-from tenfold.lab.recipes import recipe
-from tenfold.report.attention_figures import lines_beside, right_then_lost
+from tenfold.features.calibration.attention_figures import lines_beside, right_then_lost
+from tenfold.features.calibration.run_attention import (
+    PROBLEMS,
+    compared,
+    leading_head,
+    looks_of,
+    shares,
+)
+from tenfold.runs.recipe_files import recipe
 
 VANILLA, SCALAR = "bias/addition-vanilla", "bias/addition-scalar"
 TIMES = 3  # the longest problems, of the training length

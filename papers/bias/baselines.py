@@ -7,8 +7,9 @@ plain model (in Table 2) and relative keys, and the plain model on the final bit
 idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows, rates
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import published_tables as rates
+from tenfold.runs.recipe_files import recipe
 
 METHODS = {
     "vanilla": "sinusoids",

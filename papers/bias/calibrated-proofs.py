@@ -9,11 +9,11 @@ proved, whatever the weights, and nothing is trained; `proved`: what came of it,
 are left out: they have no bound. About 5 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.certify.certificate import unprovable
-from tenfold.lab.build import build
-from tenfold.lab.calibrating import calibrate, with_lines
-from tenfold.lab.measuring import proof
-from tenfold.lab.recipes import recipe
+from tenfold.features.calibration.calibrate import calibrate, with_lines
+from tenfold.features.proofs.certificate import unprovable
+from tenfold.features.proofs.proof_rows import proof
+from tenfold.runs.build import build
+from tenfold.runs.recipe_files import recipe
 
 TASKS = ("successor", "parity", "addition", "times")
 RULES = {"scores": "weights", "kappa_self": 0.5, "kappa_cross": 1.0}

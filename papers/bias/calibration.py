@@ -7,11 +7,12 @@ layer for all, positions kept; and both mixtures. Finished runs (of baselines) a
 to two minutes each on an idle core at laptop scale, and sums of 1,000 digits about as long.
 """
 
-from tenfold.lab.measuring import farther
-from tenfold.lab.recipes import recipe
-from tenfold.lab.second_stage import second, told, train_second
-from tenfold.report import from_rows, rates
-from tenfold.report.before_after import before_after
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import published_tables as rates
+from tenfold.features.calibration.before_after import before_after
+from tenfold.features.calibration.second_stage import second, told, train_second
+from tenfold.ledger.measurements import farther
+from tenfold.runs.recipe_files import recipe
 
 TASKS = {
     "successor": "Successor",

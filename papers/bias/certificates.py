@@ -7,10 +7,10 @@ whether rounding is bounded, too, `contexts` how many the proof runs over, `marg
 About half an hour on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.certify.certificate import unprovable
-from tenfold.lab.build import build
-from tenfold.lab.measuring import proof
-from tenfold.lab.recipes import recipe
+from tenfold.features.proofs.certificate import unprovable
+from tenfold.features.proofs.proof_rows import proof
+from tenfold.runs.build import build
+from tenfold.runs.recipe_files import recipe
 
 TASKS = ("successor", "parity", "addition", "times")
 PROVED = [f"bias/certified-{task}-cyclic" for task in TASKS]

@@ -9,9 +9,9 @@ read, before the others.
 About 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.second_stage import PART, second, steps_until, told, train_second
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.calibration.second_stage import PART, second, steps_until, told, train_second
+from tenfold.runs.recipe_files import recipe
 
 PLAIN = "bias/addition-vanilla"
 STOPS = (5, 25, 75, 0, 50, 90)  # % right; of those reached at one step the last counts

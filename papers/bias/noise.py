@@ -6,9 +6,9 @@ Each digit of a training answer is another one with this probability, in both tr
 same. About 20 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.second_stage import second, told, train_second
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.calibration.second_stage import second, told, train_second
+from tenfold.runs.recipe_files import recipe
 
 NOISE = (5, 20)  # % of digits
 PLAIN = "bias/addition-vanilla"

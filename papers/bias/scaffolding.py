@@ -6,9 +6,10 @@ And addition with cross-attention open on both sides of a digit's own column. Tr
 of 2 to 7 minutes each on an idle core at laptop scale; finished runs are not done again. With cyclic positions 1,000 digits are asked too.
 """
 
-from tenfold.lab.measuring import farther
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows, rates
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import published_tables as rates
+from tenfold.ledger.measurements import farther
+from tenfold.runs.recipe_files import recipe
 
 SETTINGS = {
     "window": "w = 1, sinusoids",

@@ -6,9 +6,9 @@ Tags depend on neighbours, walks in a graph on edges anywhere: calibration shoul
 second. About 25 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.second_stage import second, told, train_second
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.calibration.second_stage import second, told, train_second
+from tenfold.runs.recipe_files import recipe
 
 TITLES = {
     "decoder": "Addition by a decoder alone",

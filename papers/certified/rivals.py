@@ -8,11 +8,11 @@ Three seeds each; about eight minutes on two idle cores, finished runs are not d
 from pathlib import Path
 
 from tenfold.demo import RECIPES
-from tenfold.lab.recipe import Recipe
-from tenfold.lab.recipes import recipe
-from tenfold.lab.sweep import sweep
-from tenfold.report import write_report
-from tenfold.report.board import Board
+from tenfold.drawing.report_page import write_report
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import recipe
+from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep_progress import Board
 
 SEEDS = range(3)
 OUT = Path("results/certified-rivals")

@@ -14,13 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tenfold.certify.certificate import Certificate, weights_hash
-from tenfold.errors import TenfoldError
-from tenfold.lab.recipes import recipe
-from tenfold.lab.run import CERTIFICATE, Run, read_certificate
-from tenfold.lab.sweep import sweep
-from tenfold.report.board import Board
-from tenfold.tasks import samplers
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks import samplers
+from tenfold.features.proofs.certificate import Certificate, weights_hash
+from tenfold.features.proofs.certify import CERTIFICATE, certify, keep, read_certificate
+from tenfold.features.proofs.run_machine import extract_machine
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.run import Run
+from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep_progress import Board
 
 SEEDS = {
     "addition": 10, "subtraction": 5, "successor": 5, "parity": 5, "comparison": 5, "multiplication": 5,
@@ -50,7 +52,7 @@ def measured(run: Run, long: bool) -> dict:
     found = certificate(run)
     began = time.monotonic()
     small = found.contexts <= 1_000_000
-    machine = run.machine(which=which) if small else None
+    machine = extract_machine(run, which=which) if small else None
     made = result["environment"]
     row = {
         "seed": run.recipe.seed, "verdict": found.verdict, "steps": result["steps"],
@@ -72,7 +74,7 @@ def certificate(run: Run) -> Certificate:
     """The one that ended the training; where none did, one of the last weights."""
     path = run.folder / CERTIFICATE
     if not path.exists():
-        run.keep(run.certify(which="final", limit=LIMIT))
+        keep(run, certify(run, which="final", limit=LIMIT))
     held = read_certificate(path)
     found = Certificate(**{field.name: held[field.name] for field in fields(Certificate)})
     if found.weights != weights_hash(run.model("final")):

@@ -6,10 +6,10 @@
 done again. As `extrapolation/perplexity`, without the powers of distance.
 """
 
-from tenfold.lab.convergence import sorted_by_series
-from tenfold.lab.experiments import find
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.reach.convergence import sorted_by_series
+from tenfold.ledger.experiments import find
+from tenfold.runs.recipe_files import recipe
 
 CORPUS = "extrapolation/prose"
 (ON_CODE,) = find("extrapolation/perplexity")

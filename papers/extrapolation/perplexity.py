@@ -7,9 +7,9 @@ done again. Which series converges is decided by the formula, with the parameter
 learned: one head whose sum diverges, and the encoding's does. The same on docstrings: `extrapolation/perplexity-prose`.
 """
 
-from tenfold.lab.convergence import sorted_by_series
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.reach.convergence import sorted_by_series
+from tenfold.runs.recipe_files import recipe
 
 CORPUS = "extrapolation/code"
 ENCODINGS = {

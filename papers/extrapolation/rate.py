@@ -11,9 +11,9 @@ lower ends are rows too (`rank-correlation-low`). Seconds.
 
 import statistics
 
-from tenfold.lab.convergence import TIMES, added, converges, ranked, rise, series_in
-from tenfold.lab.experiments import find
-from tenfold.report import scatter
+from tenfold.drawing import scatter
+from tenfold.features.reach.convergence import TIMES, added, converges, ranked, rise, series_in
+from tenfold.ledger.experiments import find
 
 (PERPLEXITY,) = find("extrapolation/perplexity")
 CORPUS, NAMES, grid = (PERPLEXITY.holds[key] for key in ("CORPUS", "NAMES", "grid"))

@@ -12,11 +12,11 @@ three, and of attention with `trf` before training; intervals are over other suc
 
 import statistics
 
-from tenfold.lab.convergence import ranked
-from tenfold.lab.experiments import find
-from tenfold.lab.receptive import measured, told
-from tenfold.lab.recipes import recipe
-from tenfold.report import scatter
+from tenfold.drawing import scatter
+from tenfold.features.reach.convergence import ranked
+from tenfold.features.reach.run_reach import measured, told
+from tenfold.ledger.experiments import find
+from tenfold.runs.recipe_files import recipe
 
 (PERPLEXITY,) = find("extrapolation/perplexity")
 CORPUS = PERPLEXITY.holds["CORPUS"]

@@ -13,11 +13,11 @@ at hand.
 import copy
 import statistics
 
-from tenfold.evals.scaling import constant, log_length, scaled
-from tenfold.lab.convergence import TIMES
-from tenfold.lab.receptive import measured
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.reach.attention_scaling import constant, log_length, scaled
+from tenfold.features.reach.convergence import TIMES
+from tenfold.features.reach.run_reach import measured
+from tenfold.runs.recipe_files import recipe
 
 NAMES = {"extrapolation/code-alibi": "ALiBi", "extrapolation/code-inverse": "1/n"}
 RATES = (0.25, 1, 2)  # of the recipe's own

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import torch
 
-from tenfold.pe.series import GEOMETRIC, Series, slopes
-from tenfold.report.reach import draw_compared
-from tenfold.theory.given import Given, given
-from tenfold.theory.partial import growth
-from tenfold.theory.reach import reach, reaches
+from tenfold.encodings.decay_series import GEOMETRIC, Series, slopes
+from tenfold.features.reach.partial_sums import growth
+from tenfold.features.reach.reach_text import draw_compared
+from tenfold.features.reach.receptive_field import reach, reaches
+from tenfold.features.reach.series_by_name import NamedSeries, given
 
 HEADS = 8
 SHORT, LONG = 512, 9216
@@ -59,7 +59,7 @@ def draw(_scale, _rows, folder):
     draw_compared([replace(asked[name], name=name) for name in DRAWN], LONG, folder / "weights.png")
 
 
-def _asked() -> dict[str, Given]:
+def _asked() -> dict[str, NamedSeries]:
     return {name: given(pe, HEADS, options) for name, (pe, options) in ENCODINGS.items()}
 
 

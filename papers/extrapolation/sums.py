@@ -11,10 +11,11 @@ laptop scale; finished runs are not done again.
 
 import statistics
 
-from tenfold.lab.convergence import converges, ranked, series_in
-from tenfold.lab.receptive import measured
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows, scatter
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import scatter
+from tenfold.features.reach.convergence import converges, ranked, series_in
+from tenfold.features.reach.run_reach import measured
+from tenfold.runs.recipe_files import recipe
 
 FIRST = "extrapolation/sums-alibi"
 ENCODINGS = {

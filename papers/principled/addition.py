@@ -8,10 +8,11 @@ with holes, and `both` where both numbers have n digits. Published lengths stand
 Five runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import of_domain, predicted, truncated
-from tenfold.report import from_rows, rates
-from tenfold.tasks.domains import Domain
+from tenfold.data.tasks.domains import Domain
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import published_tables as rates
+from tenfold.features.truncation.run_truncation import of_domain, predicted, truncated
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "principled/addition-absolute": "D_n",

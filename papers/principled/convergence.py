@@ -8,9 +8,9 @@ accuracy at the first look that finds 99% right at n digits. The best checkpoint
 One run of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import checkpoints, looked_at
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import checkpoints, looked_at
+from tenfold.runs.recipe_files import recipe
 
 NAME = "principled/addition-followed"
 FIT = 0.99

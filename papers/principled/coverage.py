@@ -11,11 +11,11 @@ not done again.
 
 import functools
 
-from tenfold.lab.measuring import examiner_of, of_both
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
-from tenfold.tasks.domains import Domain, domain
-from tenfold.tasks.samplers import no_carry
+from tenfold.data.tasks.domains import Domain, domain
+from tenfold.data.tasks.samplers import no_carry
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import examiner_of, of_both
+from tenfold.runs.recipe_files import recipe
 
 DIGITS = {
     "principled/addition-absolute": "0123456789",

@@ -10,11 +10,11 @@ the answer's: the model, the truth, and the sum of the last n digits, for the fi
 The runs are those of `principled/addition`; asking takes about a minute a run on one idle core at laptop scale.
 """
 
-from tenfold.lab.influence import influence, truncated
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import digit_analysis, intervened
-from tenfold.report import from_rows
-from tenfold.report.influence import draw_influence
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.influence.influence_figures import draw_influence
+from tenfold.features.influence.run_influence import influence, truncated
+from tenfold.features.truncation.run_truncation import digit_analysis, intervened
+from tenfold.runs.recipe_files import recipe
 
 NAME = "principled/addition-absolute"
 EXPLAINED = {"explained": "the model's answers", "explained-true": "true answers"}

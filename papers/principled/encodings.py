@@ -9,9 +9,9 @@ Seven runs of up to 10 minutes a seed on one idle core at laptop scale, besides 
 not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import truncated
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.truncation.run_truncation import truncated
+from tenfold.runs.recipe_files import recipe
 
 GENERIC = {
     "principled/addition-relative": "relative",

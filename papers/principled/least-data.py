@@ -8,8 +8,8 @@ Absolute positions, relative keys by index and relative keys by column in window
 Nine runs of up to 4 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "principled/addition-absolute": "absolute",

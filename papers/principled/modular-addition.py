@@ -8,9 +8,10 @@ have (`exact-predicted`, counted exactly), and accuracy against it.
 Eleven runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import predicted, truncated
-from tenfold.report import beside, from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import predicted_tables as beside
+from tenfold.features.truncation.run_truncation import predicted, truncated
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     **{f"principled/modular-{p}-absolute": f"modulo {p}" for p in (30, 50, 70, 100, 101)},

@@ -7,9 +7,9 @@ numbers is that of `principled/moduli`, which takes these runs.
 Seven runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import predicted, truncated
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.features.truncation.run_truncation import predicted, truncated
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     f"principled/modular-product-{p}": f"modulo {p}" for p in (50, 51, 100, 101, 150, 200, 201)

@@ -7,9 +7,9 @@ were made nothing is trained. Predictions are exact counts for what a run is ask
 At laptop scale n is 2; published numbers, of n = 3, stand at lengths that are as far from n.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import predicted
-from tenfold.report import beside
+from tenfold.drawing import predicted_tables as beside
+from tenfold.features.truncation.run_truncation import predicted
+from tenfold.runs.recipe_files import recipe
 
 SUMS = {
     **{f"principled/modular-{p}-absolute": f"sums modulo {p}" for p in (50, 100, 30, 70, 101)},

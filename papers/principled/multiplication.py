@@ -7,9 +7,10 @@ answer is graded against the truth and against the product of the last n digits.
 Three runs of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.lab.truncation import predicted, truncated
-from tenfold.report import from_rows, rates
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.drawing import published_tables as rates
+from tenfold.features.truncation.run_truncation import predicted, truncated
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "principled/multiplication-absolute": "1 and 2 digits (D12)",

@@ -7,7 +7,7 @@ table has it; `predict-2-digits-101` is of sums modulo 101 after 2 digits, where
 A second on one core.
 """
 
-from tenfold.theory.prediction import operation, predict
+from tenfold.features.truncation.prediction import operation, predict
 
 ASKED = {  # recipe: operation, modulus, digits in training
     "principled/predict-3-digits-51": ("mod-mul", 51, 3),

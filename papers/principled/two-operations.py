@@ -7,8 +7,8 @@ the slices `sum` and `product`.
 One run of up to 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.runs.recipe_files import recipe
 
 NAME = "principled/two-operations"
 SERIES = {f"{NAME} sum": "sums, beside products", f"{NAME} product": "products, beside sums"}

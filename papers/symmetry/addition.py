@@ -5,7 +5,7 @@
 About 15 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
+from tenfold.runs.recipe_files import recipe
 
 NAMES = ("symmetry/addition-absolute", "symmetry/addition-relative")
 

@@ -9,10 +9,10 @@ About 15 minutes on two idle cores at laptop scale; finished runs are not done a
 
 from functools import partial
 
-from tenfold.evals.digits import digit_rows
-from tenfold.lab.measuring import examiner_of, of_both
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.evals.digit_accuracy import digit_rows
+from tenfold.ledger.measurements import examiner_of, of_both
+from tenfold.runs.recipe_files import recipe
 
 AUGMENTED, RELATIVE = "symmetry/addition-augmented", "symmetry/addition-relative"
 DIGITS = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 11)]

@@ -8,9 +8,9 @@ About 40 minutes on two idle cores at laptop scale, and some more to measure sum
 are not done again.
 """
 
-from tenfold.lab.measuring import every_run
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import every_run
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "symmetry/looped-addition": "loops over its answer",

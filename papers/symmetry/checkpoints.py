@@ -7,9 +7,9 @@ adder of the other experiments, whose weights are averaged and whose learning ra
 About 12 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import checkpoints, spread
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import checkpoints, spread
+from tenfold.runs.recipe_files import recipe
 
 NAMES = ("symmetry/addition-checkpoints", "symmetry/addition-relative")
 

@@ -7,9 +7,9 @@ experiment long-complexity does. Every cascade from 1 to 10 columns, and 1 to 9 
 About 20 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import every_run
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import every_run
+from tenfold.runs.recipe_files import recipe
 
 LENGTH = {"smoke": 4}
 SERIES = {

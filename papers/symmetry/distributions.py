@@ -10,14 +10,14 @@ many digits, as in the paper, and "full" for numbers of exactly so many. Some se
 
 import numpy as np
 
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.data.tasks.arithmetic.multiplication import Multiplication
+from tenfold.data.tasks.carries import consecutive_carries, longest_cascade
+from tenfold.data.tasks.carry_levels import add, multiply, printed_addition, printed_multiplication
+from tenfold.data.tasks.samplers import numbers
 from tenfold.evals.statistics import wilson
-from tenfold.report import distributions
-from tenfold.tasks.addition import Addition
-from tenfold.tasks.cascades import consecutive_carries, longest_cascade
-from tenfold.tasks.levels import add, multiply, printed_addition, printed_multiplication
-from tenfold.tasks.multiplication import Multiplication
-from tenfold.tasks.samplers import numbers
-from tenfold.theory import complexity
+from tenfold.features.complexity import complexity
+from tenfold.features.complexity import complexity_figures as distributions
 
 SHOWN = 10  # the longest run with a row of its own
 DRAWN = {"smoke": (2_000, 200), "laptop": (200_000, 10_000), "paper": (1_000_000, 100_000)}

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tenfold.lab.influence import lists
-from tenfold.lab.recipes import recipe
-from tenfold.report.influence import draw_lists
+from tenfold.features.influence.influence_figures import draw_lists
+from tenfold.features.influence.run_influence import lists
+from tenfold.runs.recipe_files import recipe
 
 NAMES = [f"symmetry/addition-{which}" for which in ("relative", "cascades-2", "complex")]
 FOUND = {}  # the lists of the first seed of each recipe, to be drawn

@@ -9,10 +9,10 @@ went to pads has nowhere to go. `addition-frames` trains in frames that vary, up
 relations by column allow that. About 15 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import more_slices
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
-from tenfold.tasks.formats import InPlace
+from tenfold.data.formats.numeric import InPlace
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import more_slices
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "symmetry/addition-narrow": "by index",

@@ -9,11 +9,17 @@ on samples. alpha = 2 and beta_k = alpha/2 (1 - k/(m+1)), since the paper names 
 
 import torch
 
-from tenfold.report.ring import outcomes, write_figures
-from tenfold.theory.contest import contest
-from tenfold.theory.descent import flow, logistic, sampled_loss
-from tenfold.theory.linear_attention import Absolute, Problem, State, direction, start
-from tenfold.theory.ring import Ring, distances, shifted
+from tenfold.features.linear_attention.linear_attention import (
+    Absolute,
+    Problem,
+    State,
+    direction,
+    start,
+)
+from tenfold.features.linear_attention.ring import Ring, distances, shifted
+from tenfold.features.linear_attention.ring_contest import contest
+from tenfold.features.linear_attention.ring_descent import flow, logistic, sampled_loss
+from tenfold.features.linear_attention.ring_figures import outcomes, write_figures
 
 LENGTH, WIDTH, ALPHA = 51, 200, 2.0
 SIZES = {"smoke": (1, 300, 200), "laptop": (3, 4000, 5000), "paper": (5, 4000, 5000)}

@@ -5,8 +5,8 @@
 About 30 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.runs.recipe_files import recipe
 
 NAME = "symmetry/long-addition-relative"
 

@@ -5,9 +5,9 @@
 About an hour and a half on two idle cores at laptop scale; finished runs (of long-addition) are not done again.
 """
 
-from tenfold.lab.measuring import every_run
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import every_run
+from tenfold.runs.recipe_files import recipe
 
 LENGTH = {"smoke": 4}
 SERIES = {

@@ -6,9 +6,9 @@ Six layers that each see three columns and the whole multiplier: nothing in the 
 About 40 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import more_slices
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import more_slices
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {"symmetry/windowed-multiplication-3": "three columns and the multiplier"}
 

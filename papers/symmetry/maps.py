@@ -9,10 +9,10 @@ its numbers are written most significant digit first. Only offsets that occur in
 
 from pathlib import Path
 
-from tenfold.evals.maps import measures
-from tenfold.lab.maps import maps
-from tenfold.lab.recipes import recipe
-from tenfold.report.map_figures import draw_maps
+from tenfold.features.maps.map_figures import draw_maps
+from tenfold.features.maps.positional_maps import measures
+from tenfold.features.maps.run_maps import maps
+from tenfold.runs.recipe_files import recipe
 
 NAMES = [f"symmetry/multiplication-{k}-{pe}" for k in (1, 3) for pe in ("relative", "uniform")]
 FOUND = {}  # what the first seed of each recipe learned, to be drawn

@@ -5,9 +5,9 @@
 About 30 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import gains, more_slices
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import gains, more_slices
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {f"symmetry/multiplication-2-{kind}": kind for kind in ("absolute", "relative", "uniform")}
 

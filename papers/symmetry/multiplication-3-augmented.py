@@ -6,9 +6,9 @@ To be read beside `multiplication-3`, without copies. About 40 minutes on two id
 done again.
 """
 
-from tenfold.lab.measuring import more_slices
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import more_slices
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     f"symmetry/multiplication-3-{kind}-augmented": f"{kind}, shifted copies"

@@ -6,9 +6,9 @@ The slice `multiplier-3` is products whose multiplier has all three digits; `uni
 About 40 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import gains, more_slices
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import gains, more_slices
+from tenfold.runs.recipe_files import recipe
 
 RELATIVE, UNIFORM = "symmetry/multiplication-3-relative", "symmetry/multiplication-3-uniform"
 SERIES = {RELATIVE: "relative", UNIFORM: "uniform"}

@@ -5,9 +5,9 @@
 About 50 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.measuring import gains
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import gains
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {f"symmetry/multiplication-1-{kind}": kind for kind in ("absolute", "relative", "uniform")}
 

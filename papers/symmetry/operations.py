@@ -7,8 +7,8 @@ alone and with a vector for the multiplier's digit. Beside them the models of on
 About 70 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.lab.recipes import recipe
-from tenfold.report import from_rows
+from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.runs.recipe_files import recipe
 
 TWO, RELATIVE = "symmetry/two-operations", "symmetry/two-operations-relative"
 THREE, TERMS = "symmetry/addition-3-relative", "symmetry/addition-terms"

@@ -13,10 +13,10 @@ About an hour on two idle cores at laptop scale; finished runs are not done agai
 import numpy as np
 import torch
 
-from tenfold.lab.recipes import recipe
+from tenfold.data.tasks import samplers
+from tenfold.drawing import figures_from_rows as from_rows
 from tenfold.models import trace
-from tenfold.report import from_rows
-from tenfold.tasks import samplers
+from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "symmetry/text-addition": "sums",

@@ -20,16 +20,16 @@ _ENCODINGS = (
     "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
-    "Recipe": "tenfold.lab.recipe",
-    "Run": "tenfold.lab.run",
-    "train": "tenfold.lab.train",
-    "calibrate": "tenfold.lab.calibrating",
-    "recipe": "tenfold.lab.recipes",
-    "TenfoldError": "tenfold.errors",
-    "Places": "tenfold.places",
-    "Addition": "tenfold.tasks.addition",
-    "reach": "tenfold.theory",
-    **dict.fromkeys(_ENCODINGS, "tenfold.pe"),
+    "Recipe": "tenfold.runs.recipe",
+    "Run": "tenfold.runs.run",
+    "train": "tenfold.runs.train",
+    "calibrate": "tenfold.features.calibration.calibrate",
+    "recipe": "tenfold.runs.recipe_files",
+    "TenfoldError": "tenfold.core.errors",
+    "Places": "tenfold.data.places",
+    "Addition": "tenfold.data.tasks.arithmetic.addition",
+    "reach": "tenfold.features.reach.receptive_field",
+    **dict.fromkeys(_ENCODINGS, "tenfold.encodings"),
 }
 
 __all__ = [*_WHERE, "__version__"]  # pyright: ignore

@@ -1,5 +1,5 @@
 """`python -m tenfold` is `tenfold`."""
 
-from tenfold.cli import main
+from tenfold.cli.app import main
 
 main()

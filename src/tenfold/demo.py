@@ -8,18 +8,20 @@ from pathlib import Path
 
 import numpy as np
 
-from tenfold.errors import TenfoldError
-from tenfold.lab.feats import Feat, feat, integer
-from tenfold.lab.recipes import recipe
-from tenfold.lab.run import FEATS, Run
-from tenfold.lab.sweep import sweep
-from tenfold.report import write_report
-from tenfold.report.board import Board
-from tenfold.report.machines import write_machine
-from tenfold.report.terminal import print_certificate, print_feat, print_machine
-from tenfold.tasks.base import Examples
-from tenfold.tasks.samplers import exact
-from tenfold.training.checkpoint import write_atomically
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically
+from tenfold.data.tasks.samplers import exact
+from tenfold.data.tasks.task import Examples
+from tenfold.drawing.report_page import write_report
+from tenfold.features.proofs.certify import certify, keep
+from tenfold.features.proofs.long_problems import FEATS, Feat, feat, integer
+from tenfold.features.proofs.machine_files import write_machine
+from tenfold.features.proofs.proof_text import print_certificate, print_feat, print_machine
+from tenfold.features.proofs.run_machine import extract_machine
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.run import Run
+from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep_progress import Board
 
 ADDER = "certified"
 RECIPES = {
@@ -40,10 +42,10 @@ def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]
     with Board() as board:
         runs = sweep(recipes, folders=folders, fresh=fresh, tell=board).complete()
     proved = runs[0]
-    certificate = proved.certify()
-    proved.keep(certificate)
+    certificate = certify(proved)
+    keep(proved, certificate)
     print_certificate(certificate)
-    found = proved.machine()
+    found = extract_machine(proved)
     print_machine(found, proved.built.batcher.task)
     write_machine(found, proved.built.batcher.task, proved.folder)
     feats = list(map(_shown, _feats(proved, *LONGEST.get(scale, USUAL))))

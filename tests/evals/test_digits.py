@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.evals.digits import digit_rows, right_by_digit
-from tenfold.evals.exact import Examiner
-from tenfold.tasks.addition import Addition
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.evals.digit_accuracy import digit_rows, right_by_digit
+from tenfold.evals.exact_match import Examiner
 
 
 class Wrong:

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.batch import IGNORED, Batcher
-from tenfold.errors import TenfoldError
-from tenfold.evals import SLICES, Examiner, exact
-from tenfold.tasks import TASKS
-from tenfold.tasks.addition import Addition
-from tenfold.tasks.comparison import Comparison
-from tenfold.tasks.formats import InPlace, Interleaved, Reversed
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import IGNORED, Batcher
+from tenfold.data.formats.numeric import InPlace, Interleaved, Reversed
+from tenfold.data.tasks import TASKS
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.data.tasks.arithmetic.comparison import Comparison
+from tenfold.evals import SLICES, Examiner
+from tenfold.evals import exact_match as exact
 
 LENGTHS = (1, 2, 5, 8)
 WRITTEN = [

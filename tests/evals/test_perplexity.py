@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from tenfold.batch import running_text
-from tenfold.errors import TenfoldError
-from tenfold.evals.perplexity import Memory, Reader, by_position, interval
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Spec
+from tenfold.data.batch import running_text
+from tenfold.data.places import SCHEMES
+from tenfold.encodings import ENCODINGS, SIZES
+from tenfold.evals.perplexity import Reader, TextMemory, by_position, interval
 from tenfold.models import MODELS, Shape
-from tenfold.pe import ENCODINGS, SIZES
-from tenfold.places import SCHEMES
-from tenfold.registry import Spec
 
 VOCABULARY = 13
 COMPOSED = ("calibrated", "compose", "per-head")  # of others, which are here
@@ -175,7 +175,7 @@ def test_schemes_add_their_axes(text):
 
 @pytest.mark.parametrize("length", [64, 512, 2304, 9216, 100_000])
 def test_the_plan_stays_within_memory(length):
-    memory = Memory(heads=8, width=512, layers=6, vocabulary=50_257)
+    memory = TextMemory(heads=8, width=512, layers=6, vocabulary=50_257)
     blocks, part = memory.plan(length)
     keys = 8 * memory.layers * memory.width * length
     assert blocks >= 1
@@ -187,10 +187,10 @@ def test_the_plan_stays_within_memory(length):
 def test_little_memory_changes_nothing_but_the_parts(text):
     model = made()
     wide = Reader(text).rows(model, [64], n=128)
-    narrow = Reader(text, memory=Memory(2, 16, 2, VOCABULARY, bytes=40_000)).rows(
+    narrow = Reader(text, memory=TextMemory(2, 16, 2, VOCABULARY, bytes=40_000)).rows(
         model, [64], n=128
     )
-    assert Memory(2, 16, 2, VOCABULARY, bytes=40_000).plan(64)[1] < 64
+    assert TextMemory(2, 16, 2, VOCABULARY, bytes=40_000).plan(64)[1] < 64
     assert [row.value for row in narrow] == pytest.approx([row.value for row in wide], rel=1e-9)
 
 
@@ -211,5 +211,5 @@ def test_a_length_beyond_memory_is_one_line():
     with pytest.raises(
         TenfoldError, match=r"a length of 1,000,000,000 tokens needs about .* GiB"
     ) as caught:
-        Memory().plan(10**9)
+        TextMemory().plan(10**9)
     assert "\n" not in str(caught.value)

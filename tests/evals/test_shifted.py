@@ -2,10 +2,10 @@
 
 import pytest
 
+from tenfold.data.formats.numeric import InPlace
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.data.tasks.arithmetic.multiplication import Multiplication
 from tenfold.evals.slices import SLICES
-from tenfold.tasks.addition import Addition
-from tenfold.tasks.formats import InPlace
-from tenfold.tasks.multiplication import Multiplication
 
 
 @pytest.mark.parametrize("task", [Addition(), Multiplication(multiplier=3)])

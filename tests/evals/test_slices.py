@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
+from tenfold.data.formats.numeric import InPlace, Reversed
+from tenfold.data.tasks import TASKS
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.data.tasks.arithmetic.multiplication import Multiplication
+from tenfold.data.tasks.carries import consecutive_carries, longest_cascade
 from tenfold.evals.slices import SLICES, pair_of
-from tenfold.lab.recipe import Evaluation
-from tenfold.tasks import TASKS
-from tenfold.tasks.addition import Addition
-from tenfold.tasks.cascades import consecutive_carries, longest_cascade
-from tenfold.tasks.formats import InPlace, Reversed
-from tenfold.tasks.multiplication import Multiplication
+from tenfold.runs.recipe import Evaluation
 
 
 def drawn(name, length, written=None):

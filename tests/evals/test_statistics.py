@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
 from tenfold.evals import wilson
 from tenfold.evals.statistics import (
     Ranked,

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.batch import IGNORED, Batcher
-from tenfold.certify import Swift
-from tenfold.evals.exact import Examiner
-from tenfold.lab.build import build
-from tenfold.lab.recipes import recipe
-from tenfold.lab.samples import describe
-from tenfold.roles import Role
-from tenfold.tasks import FORMATS
-from tenfold.tasks.addition import Addition
-from tenfold.tasks.multiplication import Multiplication
+from tenfold.data.batch import IGNORED, Batcher
+from tenfold.data.formats import FORMATS
+from tenfold.data.roles import Role
+from tenfold.data.tasks.arithmetic.addition import Addition
+from tenfold.data.tasks.arithmetic.multiplication import Multiplication
+from tenfold.evals.exact_match import Examiner
+from tenfold.models.decoding import Swift
+from tenfold.runs.build import build
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.sample_log import describe
 
 CASES = [
     (Addition(), {"name": "in-text", "frame": 7, "most": 5}, "in_place"),

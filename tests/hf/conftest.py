@@ -7,8 +7,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here may touch the network
 import pytest
 import torch
 
-from tenfold.pe import ENCODINGS, SIZES, Attends
-from tenfold.registry import Spec
+from tenfold.core.registry import Spec
+from tenfold.encodings import ENCODINGS, SIZES, Attends
 
 EVERY = {
     f"{name}-{number}": {"name": name, **options}

@@ -9,7 +9,7 @@ pytest.importorskip("transformers")
 
 from transformers import BertModel, GPT2LMHeadModel, GPT2Model
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
 from tenfold.hf import load
 
 

@@ -10,9 +10,9 @@ pytest.importorskip("transformers")
 from transformers import AutoConfig, GPTNeoXForCausalLM
 
 import tenfold.hf
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
+from tenfold.encodings import Relative
 from tenfold.hf import swap
-from tenfold.pe import Relative
 
 
 def test_an_encoding_that_does_not_fit(make, encoding):

@@ -4,12 +4,12 @@ import functools
 
 import pytest
 
-from tenfold.batch import LAYOUTS
+from tenfold.core.registry import Spec
+from tenfold.data.batch import LAYOUTS
+from tenfold.data.places import SCHEMES
+from tenfold.data.tasks import TASKS
+from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.models import MODELS
-from tenfold.pe import ENCODINGS, SIZES
-from tenfold.places import SCHEMES
-from tenfold.registry import Spec
-from tenfold.tasks import TASKS
 
 ROOM = 400  # places, enough for the longest input of any law
 

@@ -12,15 +12,15 @@ import torch
 from torch.testing import assert_close
 
 import tenfold
-from tenfold.batch import Batch, Tokens
-from tenfold.errors import TenfoldError
-from tenfold.lab.build import build
-from tenfold.lab.recipe import Recipe
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Spec
+from tenfold.data.batch import Batch, Tokens
+from tenfold.data.places import SCHEMES, Places
+from tenfold.data.tasks import samplers
+from tenfold.encodings import ENCODINGS, PositionalEncoding
 from tenfold.models import MODELS, trace
-from tenfold.pe import ENCODINGS, PositionalEncoding
-from tenfold.places import SCHEMES, Places
-from tenfold.registry import Spec
-from tenfold.tasks import samplers
+from tenfold.runs.build import build
+from tenfold.runs.recipe import Recipe
 
 
 def only_for(*models):

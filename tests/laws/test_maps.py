@@ -2,7 +2,7 @@
 
 import torch
 
-from tenfold.evals.maps import layers
+from tenfold.features.maps.positional_maps import layers
 from tenfold.models import MODELS
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tenfold.batch import LAYOUTS
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import LAYOUTS
 from tenfold.models import MODELS, trace
 
 

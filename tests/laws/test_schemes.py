@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.places import SCHEMES
-from tenfold.registry import Spec
-from tenfold.tasks import samplers
+from tenfold.core.registry import Spec
+from tenfold.data.places import SCHEMES
+from tenfold.data.tasks import samplers
 
 FACTS = {"index", "role", "significance", "column"}
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.batch import IGNORED, Batcher
-from tenfold.errors import TenfoldError
-from tenfold.evals.exact import grade
-from tenfold.registry import Spec
-from tenfold.tasks import FORMATS, SAMPLERS, TASKS, Examples
-from tenfold.tasks.wording import TEMPLATES
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Spec
+from tenfold.data.batch import IGNORED, Batcher
+from tenfold.data.formats import FORMATS
+from tenfold.data.formats.wording import TEMPLATES
+from tenfold.data.tasks import SAMPLERS, TASKS, Examples
+from tenfold.evals.exact_match import grade
 
 WRITTEN = [  # (format, layout)
     ({"name": "in-place", "frame": 6}, "in_place"),

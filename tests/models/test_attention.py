@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tenfold.encodings import NoPE, PositionalEncoding
 from tenfold.models import trace
-from tenfold.models.attention import Attention, Cache
+from tenfold.models.layers import Attention, Cache
 from tenfold.models.stack import visibility
-from tenfold.pe import NoPE, PositionalEncoding
 
 
 class Everything(PositionalEncoding):

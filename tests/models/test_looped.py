@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from tenfold.lab.recipes import recipe as published
-from tenfold.lab.train import train
+from tenfold.core.registry import Spec
+from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.models import Looped, Shape, trace
-from tenfold.models.dropout import hand_generator
-from tenfold.models.looped import Given
-from tenfold.pe import ENCODINGS, SIZES
-from tenfold.registry import Spec
+from tenfold.models.layers import hand_generator
+from tenfold.models.looped import LoopInput
+from tenfold.runs.recipe_files import recipe as published
+from tenfold.runs.train import train
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def counter(model, most):
         limit = batch.sequence.tokens[:, -1:] % most
         answer = torch.where(seen == model.nothing, 0, torch.minimum(seen + 1, limit))
         answer = answer.expand_as(batch.target)
-        return torch.nn.functional.one_hot(answer, model.nothing).double(), Given(answer, None)
+        return torch.nn.functional.one_hot(answer, model.nothing).double(), LoopInput(answer, None)
 
     return loop
 
@@ -73,7 +73,7 @@ def test_what_never_settles_ends(task, batch, monkeypatch):
     model = looped(task, "guess", loops=3)
     flips = lambda b, given: (  # noqa: E731
         torch.zeros(*b.target.shape, 13).double(),
-        Given((given.answer + 1) % 2, None),
+        LoopInput((given.answer + 1) % 2, None),
     )
     monkeypatch.setattr(model, "_loop", flips)
     assert model.settled(batch)[1].tolist() == [batch.read + 3] * len(batch)

@@ -7,7 +7,7 @@ import safetensors.torch
 import torch
 from torch.testing import assert_close
 
-from tenfold.pe import T5, Learned, NoPE, Pairwise
+from tenfold.encodings import T5, Learned, NoPE, Pairwise
 
 PAIRS = {"name": "pairwise", "relation": {"reach": 400}}
 PARTS = {"name": "compose", "parts": ["t5", PAIRS, {"name": "learned", "limit": 400}]}

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
 from tenfold.models import activations, trace
-from tenfold.models.dropout import Dropout, hand_generator
+from tenfold.models.layers import Dropout, hand_generator
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from tenfold.models.attention import Attention
-from tenfold.places import Places
+from tenfold.data.places import Places
+from tenfold.models.layers import Attention
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 PEERS = dict(pin.split("==") for pin in PROJECT["optional-dependencies"]["peers"] if "==" in pin)

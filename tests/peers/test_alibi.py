@@ -12,7 +12,7 @@ from transformers.models.bloom.modeling_bloom import BloomAttention, build_alibi
 from transformers.models.mpt.modeling_mpt import MptAttention, build_mpt_alibi_tensor
 from x_transformers.x_transformers import AlibiPositionalBias
 
-from tenfold.pe import ALiBi
+from tenfold.encodings import ALiBi
 
 HEADS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 33]
 TOKENS = 60

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 from x_transformers.x_transformers import CoPE as PeerCoPE
 
-from tenfold.pe import CoPE
+from tenfold.encodings import CoPE
 
 TOKENS, SIZE = 40, 16
 

@@ -19,7 +19,7 @@ from transformers.models.phi.modeling_phi import PhiRotaryEmbedding
 from x_transformers.x_transformers import RotaryEmbedding
 from x_transformers.x_transformers import apply_rotary_pos_emb as turned_in_pairs
 
-from tenfold.pe import Rotary, RotaryLinear, RotaryNTK, RotaryYaRN, XPos
+from tenfold.encodings import Rotary, RotaryLinear, RotaryNTK, RotaryYaRN, XPos
 
 TOKENS, SIZE = 32, 32
 CLOSE = {"rtol": 0, "atol": 1e-5}

@@ -4,7 +4,7 @@ import torch
 from torch.testing import assert_close
 from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
-from tenfold.pe import Sinusoidal
+from tenfold.encodings import Sinusoidal
 
 
 def test_distilbert(line):

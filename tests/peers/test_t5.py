@@ -9,7 +9,7 @@ from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Attention
 from x_transformers.x_transformers import RelativePositionBias
 
-from tenfold.pe import T5
+from tenfold.encodings import T5
 
 TABLES = [(32, 128), (8, 20), (32, 20), (20, 1000), (7, 50)]  # buckets, furthest
 TOKENS = 2100  # far beyond any of these

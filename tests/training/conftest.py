@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tenfold.lab.build import build
+from tenfold.runs.build import build
 from tenfold.training import Checkpoints, Job
 
 

@@ -8,9 +8,9 @@ import shutil
 import pytest
 import torch
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically
 from tenfold.training import Checkpoints
-from tenfold.training.checkpoint import write_atomically
 
 
 @pytest.fixture

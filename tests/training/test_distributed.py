@@ -19,16 +19,16 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from tenfold.batch import IGNORED
-from tenfold.errors import TenfoldError
-from tenfold.lab.build import build
-from tenfold.lab.recipe import Recipe
-from tenfold.lab.run import Run
-from tenfold.lab.train import train as train_recipe
-from tenfold.models.dropout import Dropout
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import IGNORED
+from tenfold.models.layers import Dropout
+from tenfold.runs.build import build
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.run import Run
+from tenfold.runs.train import train as train_recipe
 from tenfold.training import Checkpoints, Job, Training, distributed, train
 from tenfold.training.distributed import Place, Team, place, together
-from tenfold.training.loop import stream
+from tenfold.training.options import stream
 
 RAGGED = Recipe(
     format="reversed",

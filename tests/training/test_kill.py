@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tenfold.lab.train import train
+from tenfold.runs.train import train
 
 KILLS, STEPS = 20, 40
 
@@ -22,7 +22,7 @@ def processes():
     """Processes that start at once, with torch imported."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["tenfold.lab.run", "torch._dynamo"]
+        ["tenfold.runs.run", "torch._dynamo"]
     )  # torch imports the latter late
     return context
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tenfold.registry import Spec
+from tenfold.core.registry import Spec
 from tenfold.training import LENGTHS
 
 

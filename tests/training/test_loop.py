@@ -13,11 +13,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tenfold.batch import IGNORED
-from tenfold.errors import Diverged, Stopped, TenfoldError
-from tenfold.tasks import samplers
+from tenfold.core.errors import Diverged, Stopped, TenfoldError
+from tenfold.data.batch import IGNORED
+from tenfold.data.tasks import samplers
 from tenfold.training import Checkpoints, Job, Training, train
-from tenfold.training.loop import answer_loss, stream
+from tenfold.training.loop import answer_loss
+from tenfold.training.options import stream
 
 
 class Crash(Exception):

@@ -4,7 +4,7 @@ import sys
 import pytest
 import torch
 
-from tenfold.training.memory import keep_memory
+from tenfold.training.loop import keep_memory
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks the C library of Linux")

@@ -4,8 +4,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from tenfold.training.optim import learning_rate, make_optimizer
-from tenfold.training.options import Training
+from tenfold.training.options import Training, learning_rate, make_optimizer
 
 
 def test_warm_up_is_linear_and_ends_at_the_rate():

@@ -22,12 +22,12 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional as F
 
-from tenfold.batch import running_text
-from tenfold.errors import TenfoldError, unknown
-from tenfold.evals.exact import MEMORY, Row
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.data.batch import running_text
+from tenfold.data.places import Scheme
+from tenfold.evals.exact_match import MEMORY, Row
 from tenfold.evals.statistics import bootstrap
 from tenfold.models import Model
-from tenfold.places import Scheme
 
 OVERLAP = 4  # a sliding block moves on by a fourth of itself
 MOST = 512  # queries at a time: less of what lies ahead is computed, to be hidden
@@ -37,7 +37,7 @@ Tokens = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True)
-class Memory:
+class TextMemory:
     """What a block of text takes, in bytes, of a model of this size."""
 
     heads: int = 8
@@ -73,7 +73,7 @@ class Reader:
     schemes: Sequence[Scheme] = ()
     passage: int = 1  # tokens of one, unless a longer length is asked for
     seed: int = 0  # 0 reads from the beginning of the text on, another from elsewhere
-    memory: Memory = Memory()
+    memory: TextMemory = TextMemory()
     device: str = "cpu"
 
     def rows(

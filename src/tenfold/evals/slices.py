@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tenfold.tasks import samplers
-from tenfold.tasks.base import Sampler, Task
-from tenfold.tasks.formats import Format
+from tenfold.data.formats.numeric import Format
+from tenfold.data.tasks import samplers
+from tenfold.data.tasks.task import Sampler, Task
 
 Slice = Callable[[int, Task, Format], dict[str, Sampler]]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
 
 Interval = tuple[float, float]
 Statistic = Callable[..., Any]  # called with (resamples, seeds) and axis=1, as np.median is

@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
 
 OLDEST = (5, 4)  # the first that tells a mask how many queries there are
 

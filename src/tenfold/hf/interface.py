@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from tenfold.errors import TenfoldError
-from tenfold.pe.base import Attends
-from tenfold.pe.dropin import attended
-from tenfold.places import Places
+from tenfold.core.errors import TenfoldError
+from tenfold.data.places import Places
+from tenfold.encodings.attend import attended
+from tenfold.encodings.encoding import Attends
 
 NAME = "tenfold"
 
 
-class View(NamedTuple):
+class AttentionView(NamedTuple):
     """Who may see whom, and where everyone is."""
 
     allowed: Tensor | None  # (B, 1, T, S)
@@ -41,7 +41,7 @@ def view(
     attention_mask: Tensor | None = None,
     device: torch.device | str = "cpu",
     **more: Any,
-) -> View:
+) -> AttentionView:
     """A token's place is the number of tokens before it that are no padding: `pad pad a b` -> - - 0 1."""
     if isinstance(q_offset, Tensor) or kv_length != q_offset + q_length:
         raise TenfoldError(
@@ -67,7 +67,7 @@ def view(
         **more,
     )
     at = Places(index=index)
-    return View(allowed, at.last(q_length), at)
+    return AttentionView(allowed, at.last(q_length), at)
 
 
 def attention(
@@ -75,7 +75,7 @@ def attention(
     query: Tensor,  # (B, H, T, K)
     key: Tensor,  # (B, H, S, K); from the cache, not rotated
     value: Tensor,
-    attention_mask: View | Tensor | None,
+    attention_mask: AttentionView | Tensor | None,
     dropout: float = 0.0,
     position_ids: Tensor | None = None,
     **_: Any,
@@ -87,7 +87,7 @@ def attention(
             f"the config of this model asks for the attention of {NAME}, but its positions are still "
             "its own; call tenfold.hf.swap, or tenfold.hf.load for a saved model"
         )
-    if not isinstance(attention_mask, View):
+    if not isinstance(attention_mask, AttentionView):
         raise TenfoldError(
             "a four-dimensional attention_mask does not tell padding, from which places are counted; "
             "give one of shape (batch, tokens)"

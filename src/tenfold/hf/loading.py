@@ -8,7 +8,7 @@ from typing import Any
 from huggingface_hub import load_torch_model
 from transformers import AutoConfig, GenerationConfig, PreTrainedModel
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
 from tenfold.hf.swapping import Model, swap
 
 

@@ -10,16 +10,16 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Spec
+from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends
 from tenfold.hf.interface import NAME
 from tenfold.models.stack import Encodings, Shape
-from tenfold.pe.base import ENCODINGS, SIZES, Attends
-from tenfold.registry import Spec
 
 Model = TypeVar("Model", bound=PreTrainedModel)
 
 
-class Family(NamedTuple):
+class ModelFamily(NamedTuple):
     """Where a kind of model has its parts."""
 
     positions: str  # its own learned positions
@@ -28,8 +28,8 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "gpt2": Family("wpe", "h.{}.attn", None),
-    "bert": Family(
+    "gpt2": ModelFamily("wpe", "h.{}.attn", None),
+    "bert": ModelFamily(
         "embeddings.position_embeddings", "encoder.layer.{}.attention.self", "embeddings"
     ),
 }
@@ -88,7 +88,7 @@ def swap(model: Model, encoding: str | dict[str, Any] | Spec) -> Model:
     return model
 
 
-def _family(model: PreTrainedModel) -> Family:
+def _family(model: PreTrainedModel) -> ModelFamily:
     if not isinstance(model, PreTrainedModel):
         raise TenfoldError(f"{model!r} is no model of transformers; GPT2LMHeadModel(config) is one")
     kind = model.config.model_type

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
-from tenfold.batch import Batch, Tokens
-from tenfold.models.base import Model
-from tenfold.models.stack import Caches, EncodingFactory, Memory, Shape, Stack
+from tenfold.data.batch import Batch, Tokens
+from tenfold.models.model import Model
+from tenfold.models.stack import Caches, EncodedSource, EncodingFactory, Shape, Stack
 
 
 class Decoder(Model):
@@ -62,7 +62,7 @@ def greedy(
     head: nn.Linear,
     batch: Batch,
     end: int,
-    memory: Memory | None = None,
+    memory: EncodedSource | None = None,
     choose: Choose = likeliest,
 ) -> Tensor:
     """The most likely token at each place, one after another; stops when every row has ended: (B, A)."""

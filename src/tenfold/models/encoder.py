@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from tenfold.batch import Batch
-from tenfold.models.base import Model
+from tenfold.data.batch import Batch
+from tenfold.models.model import Model
 from tenfold.models.stack import EncodingFactory, Shape, Stack
 
 

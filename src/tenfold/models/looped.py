@@ -16,22 +16,22 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from tenfold.batch import Batch
-from tenfold.models.base import Model
-from tenfold.models.dropout import Drawing
+from tenfold.data.batch import Batch
+from tenfold.models.layers import Drawing
+from tenfold.models.model import Model
 from tenfold.models.stack import EncodingFactory, Shape, Stack
 
 Feedback = Literal["guess", "state", "both"]
 
 
-class Given(NamedTuple):
+class LoopInput(NamedTuple):
     """What a loop hands on."""
 
     answer: Tensor  # (B, A) tokens
     state: Tensor | None  # (B, T, D)
 
-    def rows(self, which: Tensor) -> Given:
-        return Given(self.answer[which], None if self.state is None else self.state[which])
+    def rows(self, which: Tensor) -> LoopInput:
+        return LoopInput(self.answer[which], None if self.state is None else self.state[which])
 
 
 class Looped(Drawing, Model):
@@ -107,10 +107,10 @@ class Looped(Drawing, Model):
             logits, given = self._loop(batch, given)
         return logits
 
-    def _nothing(self, batch: Batch) -> Given:
-        return Given(torch.full_like(batch.target, self.nothing), None)
+    def _nothing(self, batch: Batch) -> LoopInput:
+        return LoopInput(torch.full_like(batch.target, self.nothing), None)
 
-    def _loop(self, batch: Batch, given: Given) -> tuple[Tensor, Given]:
+    def _loop(self, batch: Batch, given: LoopInput) -> tuple[Tensor, LoopInput]:
         """One pass: the logits, and what the next loop is given."""
         extra = None
         if self.guess is not None:
@@ -121,4 +121,4 @@ class Looped(Drawing, Model):
             extra = kept if extra is None else extra + kept
         x = self.stack(batch.sequence, extra=extra)
         logits = self.head(x[:, -batch.read :])
-        return logits, Given(logits.argmax(-1), x)
+        return logits, LoopInput(logits.argmax(-1), x)

@@ -7,10 +7,10 @@ import dataclasses
 import torch
 from torch import Tensor, nn
 
-from tenfold.batch import Batch
-from tenfold.models.base import Model
+from tenfold.data.batch import Batch
 from tenfold.models.decoder import greedy
-from tenfold.models.stack import EncodingFactory, Memory, Shape, Stack
+from tenfold.models.model import Model
+from tenfold.models.stack import EncodedSource, EncodingFactory, Shape, Stack
 
 
 class Seq2Seq(Model):
@@ -42,9 +42,9 @@ class Seq2Seq(Model):
     def reader(self) -> Stack:
         return self.encoder
 
-    def encode(self, batch: Batch) -> Memory:
+    def encode(self, batch: Batch) -> EncodedSource:
         assert batch.source is not None
-        return Memory(self.encoder(batch.source), batch.source.places, batch.source.valid)
+        return EncodedSource(self.encoder(batch.source), batch.source.places, batch.source.valid)
 
     def check(self, batch: Batch) -> None:
         assert batch.source is not None

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from tenfold.batch import Tokens
-from tenfold.errors import TenfoldError
-from tenfold.models.attention import Cache
-from tenfold.models.block import Block, Norm, Seen
-from tenfold.models.dropout import Dropout
-from tenfold.pe.base import Attends, PositionalEncoding
-from tenfold.pe.nope import NoPE
-from tenfold.places import Places, in_order
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import Tokens
+from tenfold.data.places import Places, in_order
+from tenfold.encodings.encoding import Attends, PositionalEncoding
+from tenfold.encodings.nope import NoPE
+from tenfold.models.layers import Block, Cache, Dropout, Norm, Seen
 
 EncodingFactory = Callable[..., PositionalEncoding]  # takes width, heads, head_size
 
@@ -33,7 +31,7 @@ class Shape:
 
 
 @dataclass
-class Memory:
+class EncodedSource:
     """An encoded source, as a decoder's cross-attention sees it."""
 
     x: Tensor  # (B, S, D)
@@ -107,7 +105,7 @@ class Stack(nn.Module):
         self,
         tokens: Tokens,
         read: int | None = None,
-        memory: Memory | None = None,
+        memory: EncodedSource | None = None,
         caches: Caches | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
@@ -152,7 +150,7 @@ class Stack(nn.Module):
             encoding.check(q_at, at)
 
     def _source(
-        self, layer: int, q_at: Places, memory: Memory | None, caches: Caches | None
+        self, layer: int, q_at: Places, memory: EncodedSource | None, caches: Caches | None
     ) -> tuple[Tensor | None, Seen | None]:
         if memory is None or self.cross_encodings is None:
             return None, None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from tenfold.errors import unknown
+from tenfold.core.errors import unknown
 
 
 def activations(model: nn.Module) -> list[str]:

@@ -7,14 +7,11 @@ one before, with a warning; when some exist and none verifies, that is an error.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import shutil
 import uuid
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,8 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import sync, write_synced
 
 Tensors = dict[str, Tensor]
 
@@ -120,61 +118,3 @@ class Checkpoints:
             if name.endswith(".safetensors")
         }
         return Checkpoint(step, tensors, json.loads(files["state.json"]))
-
-
-def write_synced(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """The file is there whole, or as it was."""
-    _place(path, data, Path.replace)
-
-
-def write_once(path: Path, data: bytes) -> bool:
-    """Create the file, whole; False, and nothing done, if it is there already."""
-    try:
-        _place(path, data, _link)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _link(temporary: Path, place: Path) -> None:
-    """A second name, which is refused where there is one; not every file system has them."""
-    try:
-        place.hardlink_to(temporary)
-    except FileExistsError:
-        raise
-    except (OSError, NotImplementedError):
-        if place.exists():
-            raise FileExistsError(place) from None
-        temporary.replace(place)
-
-
-def _place(path: Path, data: bytes, put: Callable[[Path, Path], object]) -> None:
-    """Write under a name of our own, on any machine that shares the folder; then put it in its place."""
-    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    try:
-        write_synced(temporary, data)
-        put(temporary, path)
-        sync(path.parent)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def sync(folder: Path) -> None:
-    """Make a rename in `folder` survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

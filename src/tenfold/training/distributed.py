@@ -23,8 +23,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from tenfold.batch import Batch
-from tenfold.errors import TenfoldError
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import Batch
 from tenfold.training.options import Training
 
 MEETING = timedelta(minutes=10)  # for all processes to start, and to add up one step's gradients
@@ -34,7 +34,7 @@ PLACE = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")  # wh
 T = TypeVar("T")
 
 
-class Parted(TenfoldError):
+class LostProcess(TenfoldError):
     """Another process of the run has ended; it has said why, or was killed."""
 
 
@@ -162,7 +162,7 @@ def together(options: Training) -> Iterator[Team]:
         atexit.unregister(dist.destroy_process_group)  # it might wait for those that are gone
         if not _of_the_connection(error):
             raise
-        raise Parted(
+        raise LostProcess(
             f"another process of this run has ended, so process {team.rank} does too; "
             "the same command goes on from the last checkpoint"
         ) from None

@@ -7,8 +7,10 @@ processes (see `distributed`) each has its share of every batch; the first alone
 
 from __future__ import annotations
 
+import ctypes
 import json
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,17 +23,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from tenfold.batch import IGNORED, Batch
-from tenfold.errors import Diverged, Stopped, TenfoldError
-from tenfold.models.base import Model
-from tenfold.models.dropout import hand_generator
+from tenfold.core.errors import Diverged, Stopped, TenfoldError
+from tenfold.data.batch import IGNORED, Batch
+from tenfold.models.layers import hand_generator
+from tenfold.models.model import Model
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.distributed import Team
-from tenfold.training.memory import keep_memory
-from tenfold.training.optim import learning_rate, make_optimizer
-from tenfold.training.options import Training
+from tenfold.training.options import Training, learning_rate, make_optimizer, stream
 
 Metrics = dict[str, Any]
+TRIM, MAP = -1, -3  # malloc.h: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+LARGE = 2**30  # bytes
 APART = 2**48  # between the seeds of two processes' dropout
 
 
@@ -173,13 +175,6 @@ def answer_loss(logits: Tensor, target: Tensor) -> Tensor:
     return F.cross_entropy(
         logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, reduction="sum"
     )
-
-
-def stream(seed: int, step: int) -> int:
-    """A seed of its own for every step."""
-    mixed = (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9) % 2**64
-    mixed = ((mixed ^ (mixed >> 30)) * 0x94D049BB133111EB) % 2**64
-    return (mixed ^ (mixed >> 31)) >> 1
 
 
 def _examine(job: Job, progress: Progress) -> Metrics:
@@ -339,3 +334,18 @@ def _signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def keep_memory() -> bool:
+    """Ask the C library to keep freed memory for the next step, in the whole process; False where it cannot be asked.
+
+    By default it hands the activations of each step back to the kernel, which clears every page when the next step asks
+    for it again: thousands of page faults, up to a tenth of a step's time on a CPU.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None:
+        return False
+    # Either setting alone ends the library's own adaptation of the other, and is worse than neither.
+    return any(mallopt(MAP, size) for size in (LARGE, 2**25)) and bool(mallopt(TRIM, LARGE))

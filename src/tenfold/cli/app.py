@@ -1,0 +1,144 @@
+"""The command line: the app, the options that commands share, and `main`.
+
+Commands import what they need when they run, so `tenfold --help` does not wait for torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from tenfold import __version__
+from tenfold.core.errors import TenfoldError
+
+app = App(
+    name="tenfold",
+    version=__version__,
+    help="Train short, test long, and know why: length generalization of transformers.",
+    help_format="markdown",
+    suppress_keyboard_interrupt=False,  # `main` has a word for it
+)
+app.register_install_completion_command(help="Install shell completion (bash, zsh, fish).")
+theory = App(name="theory", help="What can be known without training a transformer.")
+app.command(theory)
+
+Overrides = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="Changes of the recipe by dotted flags: --train.lr 0.003 --pe alibi --model.width 64",
+    ),
+]
+Json = Annotated[bool, Parameter(negative=(), help="Print JSON on standard output.")]
+RunName = Annotated[
+    str, Parameter(help="A run's folder, the beginning of its name in runs/, or a proved model.")
+]
+Checkpoint = Annotated[
+    Literal["best", "final"],
+    Parameter(help="The checkpoint that was best on validation problems, or the last one."),
+]
+
+
+MOST = 10**5  # lengths or seeds that one command is given
+
+
+def parse_lengths(text: str) -> list[int]:
+    """Lengths and ranges, in order.
+
+    >>> parse_lengths("5,10,20-40:10")
+    [5, 10, 20, 30, 40]
+    """
+    return parse_numbers(text, "length", 1)
+
+
+def parse_numbers(text: str, what: str, least: int) -> list[int]:
+    """Numbers and ranges of them, in order.
+
+    >>> parse_numbers("0-2,7", "seed", 0)
+    [0, 1, 2, 7]
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,18})(?:-(\d{1,18})(?::(\d{1,18}))?)?\s*", part)
+        if match is None:
+            raise TenfoldError(f'"{part}" is not a {what}; write 5, or 5-10, or 20-40:10')
+        first, last, step = (int(group) if group else None for group in match.groups())
+        assert first is not None
+        if last is not None and last < first:
+            raise TenfoldError(f'"{part}" is not a range of {what}s; {first} is above {last}')
+        if first < least:
+            raise TenfoldError(f'"{part}" begins below the least {what}, {least}')
+        if step == 0:
+            raise TenfoldError(f'"{part}" is not a range of {what}s; its step is 0')
+        last, step = first if last is None else last, step or 1
+        if len(found) + (last - first) // step >= MOST:
+            raise TenfoldError(f'"{part}" is too many {what}s; {MOST:,} at the most')
+        found += range(first, last + 1, step)
+    return found
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))
+
+
+def print_written(written: dict[str, Path], as_json: bool) -> None:
+    if as_json:
+        return print_json({what: str(path) for what, path in written.items()})
+    width = max(map(len, written))
+    for what, path in written.items():
+        print(f"{what + ':':{width + 2}}{path}")
+    return None
+
+
+# Modules that add commands to the app; those of a feature stand in its folder.
+COMMANDS = (
+    "tenfold.cli.run_commands",
+    "tenfold.cli.sweep_commands",
+    "tenfold.cli.results_commands",
+    "tenfold.cli.listing_commands",
+    "tenfold.cli.ledger_commands",
+    "tenfold.features.calibration.calibration_commands",
+    "tenfold.features.influence.influence_commands",
+    "tenfold.features.linear_attention.ring_commands",
+    "tenfold.features.maps.map_commands",
+    "tenfold.features.proofs.proof_commands",
+    "tenfold.features.reach.reach_commands",
+    "tenfold.features.truncation.truncation_commands",
+)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def main() -> None:
+    """Run a command; whatever the person can mend is one line on standard error."""
+    for module in COMMANDS:
+        importlib.import_module(module)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app(sys.argv[1:], exit_on_error=False, print_error=False)
+    except TenfoldError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
+    except CycloptsError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(141) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        raise SystemExit(2) from None

@@ -1,0 +1,164 @@
+"""Commands that show what there is: reports, listings, a run, this machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from tenfold.cli.app import Json, RunName, app, print_json, print_written
+from tenfold.core.errors import TenfoldError, unknown
+
+
+@app.command
+def report(
+    *places: Annotated[
+        str,
+        Parameter(
+            help="Runs, folders of runs, committed results, or what `tenfold results --out` wrote; if none, runs/."
+        ),
+    ],
+    paper: Annotated[
+        list[str] | None,
+        Parameter(negative=(), help="Instead of runs, a paper's page: symmetry; again for more."),
+    ] = None,
+    out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
+    title: Annotated[str | None, Parameter(help="The page's heading.")] = None,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """One self-contained page about finished runs: curves, tables, slices, worked examples, provenance.
+
+    PNG and SVG of every figure, the rows (CSV) and the tables (Markdown) are written beside it.
+
+    `tenfold report`, `tenfold report runs/symmetry-* --out report`, `tenfold report results/symmetry/addition`
+
+    With `--paper`, one self-contained page a paper: its figures and published numbers with ours, every claim's status.
+
+    `tenfold report --paper symmetry`, `tenfold report --paper bias --paper principled --out report`
+    """
+    from tenfold.drawing.report_page import write_story
+    from tenfold.drawing.run_groups import gather
+    from tenfold.ledger.paper_report import write_paper
+    from tenfold.runs.shipped import open_run
+
+    if paper:
+        if places or title is not None:
+            raise TenfoldError("a paper's page is not about runs; leave these and --title out")
+        made = [write_paper(name, out) for name in dict.fromkeys(paper)]
+        return print_written({name: page for one in made for name, page in one.items()}, json_)
+    if not places and not Path("runs").is_dir():
+        raise TenfoldError(
+            "there are no runs yet, since there is no folder runs; train one, or name a folder"
+        )
+    named = [path if (path := Path(name)).exists() else open_run(name).folder for name in places]
+    story = gather(named or [Path("runs")])
+    written = write_story(story, out, title)
+    for problem in story.problems:
+        print(f"left out: {problem}", file=sys.stderr)
+    return print_written(written, json_)
+
+
+@app.command
+def gallery(
+    *,
+    out: Annotated[Path, Parameter(help="Where to write.")] = Path("gallery"),
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """A page of all positional encodings: what each does to distance, how far it looks, what it needs.
+
+    `tenfold gallery --out gallery`
+    """
+    from tenfold.features.reach.gallery import write_gallery
+
+    print_written(write_gallery(out), json_)
+
+
+# The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
+KINDS = (
+    "pe", "relations", "corpora", "writings", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
+    "proved", "trackers",
+)  # fmt: skip
+
+
+@app.command
+def ls(
+    kind: Annotated[str, Parameter(help=", ".join(KINDS))],
+    name: Annotated[str | None, Parameter(help="One of them: what it is, its options.")] = None,
+    /,
+    *,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """List what there is, a line each; or tell about one.
+
+    `tenfold ls pe`, `tenfold ls pe alibi`
+    """
+    if kind not in KINDS:
+        raise unknown("kind", kind, KINDS)
+    from tenfold.runs.listing import details, listing
+
+    if name is not None:
+        told = details(kind, name)
+        return print_json(told) if json_ else print(told["about"], *_lines(told), sep="\n")
+    found = listing(kind)
+    if json_:
+        return print_json([{"name": name, "about": about} for name, about in found])
+    width = max((len(name) for name, _ in found), default=0)
+    for name, about in found:
+        print(f"{name:{width}}  {about}".rstrip())
+    if not found:
+        print(f"no {kind} yet", file=sys.stderr)
+    return None
+
+
+def _lines(told: dict[str, Any]) -> list[str]:
+    """The options of a component: `  axis: str = 'index'`."""
+    shown = [
+        f"  {option['name']}: {option['type']}"
+        + (f" = {option['default']!r}" if "default" in option else "")
+        for option in told["options"]
+    ]
+    return ["", "options:", *(shown or ["  none"])]
+
+
+@app.command
+def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = False) -> None:
+    """A run's recipe, how far it is, and its results.
+
+    `tenfold show runs/my-run`
+    """
+    from tenfold.runs.shipped import open_run
+    from tenfold.runs.terminal import print_result
+
+    opened = open_run(run)
+    state = opened.progress()
+    result = opened.result() if opened.finished else None
+    if json_:
+        recipe = opened.recipe.as_json()
+        return print_json({"recipe": recipe, "progress": state, "result": result})
+    print(opened.recipe.as_yaml())
+    steps = f"{state['step']} of {opened.recipe.train.steps} steps"
+    known = "finished" if opened.finished else "not finished"
+    print("published: its weights alone" if opened.published else f"{known}: {steps}")
+    if opened.finished:
+        print_result(opened)
+    return None
+
+
+@app.command
+def doctor(*, json_: Annotated[Json, Parameter(name="--json")] = False) -> None:
+    """Check this machine: versions, cores, memory, disk, devices, speed.
+
+    `tenfold doctor`
+    """
+    from tenfold.sweeps.machine_check import checkup
+
+    findings = checkup()
+    if json_:
+        print_json([vars(finding) for finding in findings])
+    else:
+        for finding in findings:
+            print(f"{'ok ' if finding.ok else 'BAD'}  {finding.what}: {finding.found}")
+    if not all(finding.ok for finding in findings):
+        raise SystemExit(1)

@@ -1,0 +1,1 @@
+"""What every part of tenfold builds on: errors, the registry of components, files."""

@@ -1,0 +1,83 @@
+"""Python's standard library: code and prose that is on every machine. Another version of Python, another text."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.corpora.corpus import Corpus, Document
+from tenfold.data.corpora.text_files import distinct, stamped
+
+# Installed packages, tests, tables of characters that are nearly copies of each other, and generated help texts.
+LEFT_OUT = {
+    "site-packages",
+    "dist-packages",
+    "test",
+    "tests",
+    "idle_test",
+    "encodings",
+    "pydoc_data",
+}
+SHORTEST = 40  # characters of a docstring that says something
+
+
+def modules() -> dict[str, Path]:
+    """Every module by its path: `json/decoder.py`."""
+    root = Path(sysconfig.get_path("stdlib"))
+    found = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
+    found = {
+        name: path
+        for name, path in sorted(found.items())
+        if LEFT_OUT.isdisjoint(Path(name).parts) and not name.startswith(("config-", "_sysconfig"))
+    }
+    if not found:
+        raise TenfoldError(f"the standard library's source is not in {root}; use the corpus files")
+    return found
+
+
+class PythonCode(Corpus):
+    """The source of the standard library's modules."""
+
+    name = "python-code"
+
+    def stamp(self) -> str:
+        return stamped(modules())
+
+    def documents(self) -> Iterator[Document]:
+        yield from distinct(modules())
+
+
+class PythonProse(Corpus):
+    """The docstrings of the standard library, those of one module as one document."""
+
+    name = "python-prose"
+
+    def stamp(self) -> str:
+        return stamped(modules())
+
+    def documents(self) -> Iterator[Document]:
+        for source in distinct(modules()):
+            if (text := prose(source.text)).strip():
+                yield Document(source.name, text, source.part)
+
+
+def prose(source: str) -> str:
+    """The docstrings of a module, each once, with an empty line between them.
+
+    >>> prose(
+    ...     'def f():\\n    "Short."\\n\\nclass A:\\n    '
+    ...     + repr("Says what it is and what it is for, in words.")
+    ... )
+    'Says what it is and what it is for, in words.\\n'
+    """
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    told = (
+        inspect.cleandoc(ast.get_docstring(node) or "")
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, kinds)
+    )
+    return "\n\n".join(dict.fromkeys(text for text in told if len(text) >= SHORTEST)) + "\n"

@@ -1,0 +1,140 @@
+"""A corpus as tokens on disk, written once and memory-mapped: a batch reads a few pages, whatever the size.
+
+Below `TENFOLD_CACHE` (default: `~/.cache/tenfold`), in a folder named by corpus, format and the documents' stamp.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Spec
+from tenfold.data.corpora.corpus import PARTS, Corpus, Part
+from tenfold.data.corpora.tokenizers import END, Ids, Writing
+
+FORM = 1  # of what is written; another number and nothing of before is found
+
+
+@dataclass(frozen=True)
+class Store:
+    """Tokens of the three parts, and a digest of all of them."""
+
+    folder: Path
+    digest: str
+    counts: dict[str, int]
+    dtype: str
+
+    def tokens(self, part: Part) -> Ids:
+        """Read-only and mapped: (N,)."""
+        return np.memmap(self.folder / f"{part}.bin", dtype=self.dtype, mode="r")
+
+    def about(self) -> dict[str, Any]:
+        """What a run remembers of its text."""
+        return {"text": self.digest, "tokens": dict(self.counts)}
+
+
+def stored(corpus: Corpus, writing: Writing, named: tuple[Spec, Spec]) -> Store:
+    """The tokens of a corpus, from the cache where they are there; `writing` then knows what was learned of it."""
+    known = [spec.model_dump(mode="json") for spec in named]
+    said = json.dumps([FORM, *known, corpus.stamp()], sort_keys=True)
+    folder = (
+        cache() / f"{corpus.name}-{writing.name}-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+    )
+    if not (folder / "about.json").is_file():
+        _write(corpus, writing, folder)
+    try:
+        held = json.loads((folder / "about.json").read_bytes())
+        writing.know(held["learned"])
+        store = Store(folder, held["digest"], held["counts"], held["dtype"])
+        for part in PARTS:
+            if store.tokens(part).size != store.counts[part]:
+                raise ValueError(f"{part}.bin is cut short")
+    except (OSError, ValueError, KeyError) as error:
+        raise TenfoldError(
+            f"{folder} is damaged ({error}); remove it, and it is written again"
+        ) from None
+    return store
+
+
+def cache() -> Path:
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tenfold"
+    return Path(os.environ.get("TENFOLD_CACHE") or usual)
+
+
+def _write(corpus: Corpus, writing: Writing, folder: Path) -> None:
+    """Into a folder beside it, then renamed: whoever is first; nobody sees half of it."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise TenfoldError(
+            f"cannot write tokens to {folder.parent}: {error.strerror or error}; set TENFOLD_CACHE"
+        ) from None
+    try:
+        learned = writing.learn(d.text for d in corpus.documents() if d.part == "train")
+        writing.know(learned)
+        digest, counts = _written(corpus, writing, fresh)
+        for part in PARTS:
+            if counts[part] < 2:
+                raise TenfoldError(
+                    f'no text for the {part} part of the corpus "{corpus.name}" ({_told(counts)}); parts are chosen '
+                    "by file, so give more files, or a single one, which is cut in three"
+                )
+        about = {
+            "digest": digest,
+            "counts": counts,
+            "dtype": writing.dtype.name,
+            "learned": learned,
+        }
+        (fresh / "about.json").write_text(json.dumps(about))
+        with suppress(OSError):  # another process was first
+            fresh.rename(folder)
+    except OSError as error:
+        raise TenfoldError(f"cannot write tokens to {fresh}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _written(corpus: Corpus, writing: Writing, folder: Path) -> tuple[str, dict[str, int]]:
+    """Token by token, one document at a time in memory; the digest of all of it."""
+    counts: dict[str, int] = dict.fromkeys(PARTS, 0)
+    digests = {part: hashlib.sha256() for part in PARTS}
+    end = np.array([END], dtype=writing.dtype)
+    files = {part: (folder / f"{part}.bin").open("wb") for part in PARTS}
+    try:
+        for document in corpus.documents():
+            ids = writing.ids(document.text).astype(writing.dtype, copy=False)
+            for piece in (ids,) if corpus.joined else (ids, end):
+                held = piece.tobytes()
+                files[document.part].write(held)
+                digests[document.part].update(held)
+            counts[document.part] += len(ids) + (not corpus.joined)
+    finally:
+        for file in files.values():
+            file.close()
+    if not sum(counts.values()):
+        raise TenfoldError(f'the corpus "{corpus.name}" is empty: no document has any text')
+    whole = hashlib.sha256("".join(digests[part].hexdigest() for part in PARTS).encode())
+    return whole.hexdigest()[:16], counts
+
+
+def _told(counts: dict[str, int]) -> str:
+    return ", ".join(f"{part} {count:,} tokens" for part, count in counts.items())
+
+
+def windows(tokens: Ids, n: int, length: int, rng: np.random.Generator) -> Ids:
+    """`n` stretches of `length` + 1 tokens from anywhere: (n, length + 1); same generator state, same stretches."""
+    if len(tokens) <= length:
+        raise TenfoldError(f"a length of {length:,} tokens; the text has {len(tokens):,}")
+    starts = rng.integers(0, len(tokens) - length, n)
+    return np.stack([tokens[start : start + length + 1] for start in starts])

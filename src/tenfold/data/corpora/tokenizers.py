@@ -1,0 +1,183 @@
+"""Ways to write text as tokens: bytes, characters, or pieces that are learned (BPE). Token 0 ends a document.
+
+How many tokens there are is said by the option `size`, so that a model is built before any text is read.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Checked
+
+Ids = NDArray[np.unsignedinteger[Any]]
+END = 0
+LEARNED_FROM = 50_000_000  # characters of the training text, at the most
+
+
+class Writing(Checked, ABC):
+    name: ClassVar[str]
+    size: int  # how many different tokens there are
+    lossless: ClassVar[bool] = True  # whether tokens tell the text
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(
+            np.uint8 if self.size <= 2**8 else np.uint16 if self.size <= 2**16 else np.uint32
+        )
+
+    def learn(self, texts: Iterable[str]) -> str:
+        """What there is to learn of the training text, as text that `know` takes."""
+        return ""
+
+    def know(self, learned: str) -> None:
+        """Take over what was learned."""
+        return
+
+    @abstractmethod
+    def ids(self, text: str) -> Ids:
+        """The tokens of a text."""
+
+    @abstractmethod
+    def text(self, ids: Ids) -> str:
+        """The text of tokens; the end of a document is a form feed."""
+
+    @abstractmethod
+    def widths(self) -> NDArray[np.int64]:
+        """How many bytes of text each token stands for: (V,)."""
+
+
+class Bytes(Writing):
+    """The bytes of UTF-8, which no text lacks: 256 tokens.
+
+    >>> Bytes().ids("def").tolist()
+    [100, 101, 102]
+    """
+
+    name = "bytes"
+    size = 256
+
+    def __init__(self) -> None: ...
+
+    def ids(self, text: str) -> Ids:
+        return np.frombuffer(text.encode(), dtype=np.uint8)
+
+    def text(self, ids: Ids) -> str:
+        return bytes(int(i) or 12 for i in ids).decode(errors="replace")
+
+    def widths(self) -> NDArray[np.int64]:
+        return (np.arange(self.size) != END).astype(np.int64)
+
+
+class Characters(Writing):
+    """The commonest characters of the training text, `size` - 2 of them; token 1 is any other."""
+
+    name = "characters"
+    lossless = False
+
+    def __init__(self, size: Annotated[int, Field(ge=3, le=2**16)] = 256) -> None:
+        self.size = size
+        self.known = ""
+
+    def learn(self, texts: Iterable[str]) -> str:
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(text)
+        common = sorted(counts, key=lambda character: (-counts[character], character))
+        return "".join(common[: self.size - 2])
+
+    def know(self, learned: str) -> None:
+        self.known = learned
+        self._numbers = {character: number for number, character in enumerate(learned, start=2)}
+
+    def ids(self, text: str) -> Ids:
+        return np.fromiter((self._numbers.get(c, 1) for c in text), self.dtype, len(text))
+
+    def text(self, ids: Ids) -> str:
+        symbols = "\f\ufffd" + self.known
+        return "".join(symbols[int(i)] if i < len(symbols) else "\ufffd" for i in ids)
+
+    def widths(self) -> NDArray[np.int64]:
+        found = np.ones(self.size, dtype=np.int64)
+        found[END] = 0
+        found[2 : 2 + len(self.known)] = [len(character.encode()) for character in self.known]
+        return found
+
+
+class BPE(Writing):
+    """Byte pairs (Sennrich et al. 2016) learned from the training text, over bytes: no text is unknown."""
+
+    name = "bpe"
+
+    def __init__(self, size: Annotated[int, Field(ge=257, le=2**20)] = 4096) -> None:
+        self.size = size
+        self._pieces: Any = None
+
+    def learn(self, texts: Iterable[str]) -> str:
+        from tokenizers import trainers
+
+        pieces = self._blank()
+        trainer = trainers.BpeTrainer(
+            vocab_size=self.size,
+            special_tokens=["\0"],  # which no text has
+            initial_alphabet=sorted(_alphabet()),
+            show_progress=False,
+        )
+        pieces.train_from_iterator(_first(texts, LEARNED_FROM), trainer)
+        return str(pieces.to_str())
+
+    def know(self, learned: str) -> None:
+        self._blank()  # says what is not installed
+        from tokenizers import Tokenizer
+
+        self._pieces = Tokenizer.from_str(learned)
+
+    def _blank(self) -> Any:
+        try:
+            from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+        except ImportError:
+            raise TenfoldError(
+                "the format bpe needs the tokenizers library, which is not installed; "
+                "pip install 'tenfold[language]'"
+            ) from None
+        pieces = Tokenizer(models.BPE())
+        pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        pieces.decoder = decoders.ByteLevel()
+        return pieces
+
+    def ids(self, text: str) -> Ids:
+        return np.array(self._pieces.encode(text).ids, dtype=self.dtype)
+
+    def text(self, ids: Ids) -> str:
+        parts = np.split(ids, np.flatnonzero(ids == END))
+        told = [self._pieces.decode([int(i) for i in part if i != END]) for part in parts]
+        return "\f".join(told)
+
+    def widths(self) -> NDArray[np.int64]:
+        """A symbol of its alphabet stands for a byte each."""
+        found = np.zeros(self.size, dtype=np.int64)
+        for piece, number in json.loads(self._pieces.to_str())["model"]["vocab"].items():
+            found[number] = 0 if number == END else len(piece)
+        return found
+
+
+def _alphabet() -> list[str]:
+    from tokenizers import pre_tokenizers
+
+    return list(pre_tokenizers.ByteLevel.alphabet())
+
+
+def _first(texts: Iterable[str], characters: int) -> Iterable[str]:
+    for text in texts:
+        yield text[:characters]
+        characters -= len(text)
+        if characters <= 0:
+            return

@@ -1,0 +1,1 @@
+"""Tasks on bits, words and graphs."""

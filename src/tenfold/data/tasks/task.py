@@ -1,0 +1,295 @@
+"""What a task is: examples as digit arrays, the truth, and the tokens they are written with.
+
+Digit arrays are numpy, least significant digit first, so that column i of every array has significance i.
+Nothing on the hot path goes through Python integers: a million digits is one array operation.
+
+Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.roles import Role
+
+if TYPE_CHECKING:
+    from tenfold.data.tasks.operation import Operation
+    from tenfold.data.tasks.transducer import Transducer
+
+Digits = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+
+Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), see samplers.py
+
+DIGITS = "0123456789abcdef"
+
+# Words before, between and after the numbers: (("what", "is"), ("plus",), ("?",)).
+Wording = tuple[tuple[str, ...], ...]
+
+# What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose
+# length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again. One that is as long
+# for every question has its end there, whatever the width: the final bit of a parity.
+Beyond = Literal["nothing", "zeros", "last", "end"]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """N problems and their answers.
+
+    12+345: operands [[[2, 1, 0], [5, 4, 3]]], lengths [[2, 3]], answer [[7, 5, 3, 0]], answer_length [3].
+
+    Problems of one task may have fewer operands than others: the first ones are missing, of length 0. `hub`, `beyond`
+    and `operator` are one for all problems, or an array with one for each.
+    """
+
+    operands: Digits  # (N, M, W), zero beyond each operand's length
+    lengths: Ints  # (N, M), 0 where there is no operand
+    answer: Digits  # (N, A) token numbers, zero beyond the answer's length
+    answer_length: Ints  # (N,)
+    hub: int | Ints | None = (
+        None  # the operand that every column needs, such as a multiplier; -1: none
+    )
+    beyond: Beyond | NDArray[np.str_] = "nothing"
+    operator: int | Ints = 0  # which of the task's operators
+    wording: Wording | None = None  # the words around the numbers of all, where a person said them
+
+    def __len__(self) -> int:
+        return len(self.operands)
+
+    def rows(self, which: slice | list[int] | Ints) -> Examples:
+        """Some of the problems."""
+        held = {field.name: getattr(self, field.name) for field in fields(self)}
+        taken: Any = {k: v[which] for k, v in held.items() if isinstance(v, np.ndarray)}
+        return replace(self, **taken)
+
+    @property
+    def hubs(self) -> Ints:
+        """The operand that is a hub, -1 for none: (N, 1), or (1, 1) where all problems are alike."""
+        return np.reshape(-1 if self.hub is None else self.hub, (-1, 1))
+
+    @property
+    def short(self) -> int | None:
+        """The operand that is a hub in every problem of the task, so that a few places hold it."""
+        return self.hub if isinstance(self.hub, int) else None
+
+    def role(self, operand: int) -> Ints:
+        """Of an operand's tokens: (N, 1), or (1, 1) where all problems are alike."""
+        own = Role.OPERAND + (operand if self.short is not None else self.operands.shape[1])
+        return np.where(self.hubs == operand, own, Role.OPERAND + operand)
+
+    @property
+    def operators(self) -> Ints:
+        """Which of the task's operators each problem has: (N, 1), or (1, 1) where all are alike."""
+        return np.reshape(self.operator, (-1, 1))
+
+    def beyond_of(self, row: int) -> str:
+        """What an answer has above its highest digit."""
+        return str(self.beyond if isinstance(self.beyond, str) else self.beyond[row])
+
+    @property
+    def longest(self) -> Ints:
+        """The length of each example's longest operand, the hub left out (N,)."""
+        by_column = np.arange(self.lengths.shape[1]) != self.hubs
+        return np.where(by_column, self.lengths, 0).max(-1)
+
+    @property
+    def room(self) -> int:
+        """How many digits an answer may have beyond its longest operand; a hub has no more than these."""
+        return self.answer.shape[-1] - self.operands.shape[-1]
+
+
+class Vocabulary:
+    """Characters and their token numbers; a digit's number is its value.
+
+    >>> v = Vocabulary(base=10, operator="+")
+    >>> v.ids("12+345=").tolist()
+    [1, 2, 14, 3, 4, 5, 13]
+    >>> v.text([v.pad, 7, 5, 3, v.end])
+    '_753;'
+
+    Every character of `operator` is one of its own. `extra` symbols, which only answers have, come last:
+    `Vocabulary(10, "?", extra="<>")`. Words, which a format may have, come after these and are tokens too:
+
+    >>> v.with_words(["what", "is"]).ids(["is", "7"]).tolist()
+    [16, 7]
+    """
+
+    def __init__(self, base: int, operator: str, extra: str = "") -> None:
+        self.base = base
+        self.words: tuple[str, ...] = ()
+        self.symbols = DIGITS[:base] + "_;^=" + operator + extra
+        self.pad, self.end, self.start, self.equals = range(base, base + 4)
+        self.operator = base + 4  # the first one
+
+    def __len__(self) -> int:
+        return len(self.symbols) + len(self.words)
+
+    def with_words(self, words: Sequence[str]) -> Vocabulary:
+        """The same with words after all symbols."""
+        more = copy.copy(self)
+        more.words = tuple(words)
+        return more
+
+    def ids(self, text: str | Sequence[str]) -> Ints:
+        """Of every character; of a sequence of words and characters, of each of these."""
+        tokens = [*self.symbols, *self.words]
+        return np.array([tokens.index(token) for token in text], dtype=np.int64)
+
+    def text(self, ids: object) -> str:
+        """Characters side by side, words set off by spaces."""
+        tokens = [*self.symbols, *(f" {word} " for word in self.words)]
+        return " ".join("".join(tokens[int(i)] for i in np.asarray(ids)).split())
+
+
+class Task(ABC):
+    """A problem over digit columns with one true answer."""
+
+    name: ClassVar[str]
+    extra: ClassVar[str] = ""  # symbols of answers that are not digits
+    hub: ClassVar[int | None] = None  # the operand that every column needs, such as a multiplier
+    no_transducer: str = "is not declared as a finite machine over columns"  # why, if it has none
+    base: int
+    operator: str  # a character; one for each operation of a task that has several
+    terms: int  # operands, at the most
+    usual_sampler: Sampler
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.base, self.operator, self.extra)
+
+    @property
+    def drawn(self) -> int:
+        """How many operands samplers draw: those that are read by columns, all but a hub."""
+        return self.terms - (self.hub is not None)
+
+    @property
+    def counted(self) -> str:
+        """What a problem's length counts, in words: `digits of the longer operand`."""
+        most = {1: "operand", 2: "longer operand"}.get(self.drawn, "longest operand")
+        return f"digits of the {most}"
+
+    @property
+    def has_hub(self) -> bool:
+        """Whether some of its problems have an operand that every column needs."""
+        return self.hub is not None
+
+    @abstractmethod
+    def solve(self, operands: Digits, lengths: Ints) -> Examples:
+        """The examples with these operands (N, M, W) and their true answers."""
+
+    def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
+        """What these examples ask, asked of other operands: a task of several operations looks at which each is."""
+        return self.solve(operands, lengths)
+
+    def sample(
+        self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
+    ) -> Examples:
+        """`n` examples with operands of up to `length` digits; same generator state, same examples."""
+        check_length(length)
+        draw = sampler or self.usual_sampler
+        operands, lengths = self.fit(rng, *draw(rng, n, length, self.drawn, self.base))
+        if operands.shape[1] != self.terms:
+            raise TenfoldError(
+                f'the sampler drew {operands.shape[1]} numbers; a problem of the task "{self.name}" has {self.terms}'
+            )
+        return self.solve(operands, lengths)
+
+    def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
+        """What was drawn, made a problem of this task: the larger number first, a multiplier before it."""
+        return operands, lengths
+
+    def answerable(self, operands: Digits) -> NDArray[np.bool_]:
+        """Which of these operands (N, M, W) are a problem of the task: 12-7 is one, 7-12 is not."""
+        return np.ones(len(operands), dtype=np.bool_)
+
+    def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
+        """The hard problems of this length: samplers by label, for the slices `cascades`, `carries` and `nines`."""
+        return {}
+
+    def by_levels(self, length: int) -> dict[str, Sampler]:
+        """Samplers of problems of this length by the levels of the parallel algorithm: `levels-0`, `levels-1`, ..."""
+        return {}
+
+    def cascade(self, examples: Examples) -> Ints | None:
+        """How many columns the longest carry, or borrow, of each problem runs over (N,): 97+5 -> 2; None without any."""
+        return None
+
+    def transducer(self) -> Transducer | None:
+        """The task as a finite machine over columns, if it is one."""
+        return None
+
+    def operation(self) -> Operation | None:
+        """What it computes of its two numbers, if that is their sum or product, whole or modulo a number."""
+        return None
+
+    @abstractmethod
+    def parse(self, text: str) -> Examples:
+        """The example that a person wrote, such as "12+345"."""
+
+    def question(self, examples: Examples, row: int) -> str:
+        """The problem as a person writes it: `12+345`."""
+        pairs = zip(examples.operands[row], examples.lengths[row], strict=True)
+        sign = self.operator[int(examples.operators[row % len(examples.operators), 0])]
+        return sign.join(self.number(digits, length) for digits, length in pairs if length)
+
+    def truth(self, examples: Examples, row: int) -> str:
+        return self.number(examples.answer[row], examples.answer_length[row])
+
+    def number(self, digits: Digits, length: int) -> str:
+        """Tokens, least significant first, as written: [2, 1, 0], 2 -> `12`."""
+        symbols = np.frombuffer(self.vocabulary.symbols.encode("utf-32-le"), dtype="<u4")
+        return symbols[digits[:length][::-1]].tobytes().decode("utf-32-le")
+
+    def operands_of(self, text: str, what: str, example: str) -> tuple[Digits, Ints]:
+        """The numbers in a text such as `12+345`, or an error that says what it is not."""
+        terms = [term.strip() for term in text.split(self.operator)]
+        number = f"[{DIGITS[: self.base]}]+"
+        if len(terms) != self.terms or not all(re.fullmatch(number, term) for term in terms):
+            raise TenfoldError(
+                f'"{shortened(text)}" is not {what} in base {self.base}; write it as "{example}"'
+            )
+        terms = [term.lstrip("0") or "0" for term in terms]
+        lengths = np.array([[len(term) for term in terms]], dtype=np.int64)
+        operands = np.zeros((1, self.terms, int(lengths.max())), dtype=np.uint8)
+        for m, term in enumerate(terms):
+            operands[0, m, : len(term)] = digits_of(term, self.base)
+        return operands, lengths
+
+
+def check_length(length: int) -> None:
+    if length < 1:
+        raise TenfoldError(f"a length of {length} digits is too short; the least is 1")
+
+
+def check_base(base: int) -> None:
+    if not 2 <= base <= 16:
+        raise TenfoldError(f"base {base}; 2 to 16 are supported")
+
+
+def shortened(text: str) -> str:
+    """Fit for an error of one line."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def digits_of(text: str, base: int) -> Digits:
+    """`345` -> [5, 4, 3]; the caller has checked that every character is a digit of the base."""
+    codes = np.frombuffer(text.encode(), dtype=np.uint8)
+    table = np.zeros(256, dtype=np.uint8)
+    table[np.frombuffer(DIGITS[:base].encode(), dtype=np.uint8)] = np.arange(base, dtype=np.uint8)
+    return table[codes][::-1]
+
+
+def significant(digits: Digits) -> Ints:
+    """The length of each number without leading zeros, at least 1: (..., W) -> (...)."""
+    width = digits.shape[-1]
+    nonzero = digits[..., ::-1] != 0
+    return np.where(nonzero.any(-1), width - nonzero.argmax(-1), 1).astype(np.int64)

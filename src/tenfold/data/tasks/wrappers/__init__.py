@@ -1,0 +1,1 @@
+"""Tasks made of other tasks: several in one, the last digits alone, noise in the labels."""

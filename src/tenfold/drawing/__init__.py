@@ -1,0 +1,1 @@
+"""Figures, tables beside published numbers, and HTML pages."""

@@ -1,0 +1,135 @@
+"""From groups of runs to what a figure or a table shows: curves with their spread."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenfold.drawing.run_groups import Group
+from tenfold.evals.slices import pair_of
+from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
+from tenfold.results.result_text import as_markdown as markdown_table
+from tenfold.results.row_schema import Fields
+from tenfold.runs.build import counted
+
+MAIN = "uniform"  # the slice that curves show if nothing else is said
+
+
+@dataclass(frozen=True)
+class Point:
+    """One length of a curve: the value of every seed, and the interval over samples of the median seed."""
+
+    length: int
+    values: tuple[float, ...]
+    low: float  # 95%, Wilson
+    high: float
+    n: int  # problems a seed
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def spread(self) -> Interval:
+        """The worst and the best seed; of one seed, the interval over samples."""
+        return (
+            (min(self.values), max(self.values)) if len(self.values) > 1 else (self.low, self.high)
+        )
+
+    @property
+    def interval(self) -> Interval | None:
+        """What the median of other seeds would be, 95%; None of one seed."""
+        return bootstrap(self.values)
+
+    @property
+    def solved(self) -> int:
+        """How many seeds are right on 99% or more."""
+        return sum(value >= SUCCESS for value in self.values)
+
+
+@dataclass(frozen=True)
+class Curve:
+    name: str
+    label: str
+    points: tuple[Point, ...]
+    trained: int | None  # the longest training length; none where the axis is not of lengths
+    counted: str  # what a length counts: `digits of the longer operand`
+
+
+def curves(
+    groups: Sequence[Group], slice: str = MAIN, metric: str = "exact", checkpoint: str = "best"
+) -> list[Curve]:
+    """One curve a group that was measured so, over its seeds."""
+    found = []
+    for group in groups:
+        asked = [row for row in group.rows if _is(row, slice, metric, checkpoint)]
+        by_length: dict[int, list[Fields]] = {}
+        for row in asked:
+            by_length.setdefault(row["length"], []).append(row)
+        points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
+        if points:
+            trained, counts = group.recipe.data.length, counted(group.recipe.task)
+            found.append(Curve(group.name, group.label, points, trained, counts))
+    return found
+
+
+def _is(row: Fields, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
+    told = (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
+    return told and row["length"] is not None
+
+
+def _point(length: int, rows: list[Fields]) -> Point:
+    middle = sorted(rows, key=lambda row: row["value"])[(len(rows) - 1) // 2]
+    low, high = (middle["value"] if middle[key] is None else middle[key] for key in ("low", "high"))
+    return Point(length, tuple(row["value"] for row in rows), low, high, middle["n"])
+
+
+def slices(groups: Sequence[Group]) -> list[str]:
+    """The slices that were measured, pairs of lengths left out; the longest length has them all, in their order."""
+    rows = [row for group in groups for row in group.rows if _is(row, row["slice"])]
+    rows.sort(key=lambda row: -row["length"])
+    return [name for name in dict.fromkeys(row["slice"] for row in rows) if pair_of(name) is None]
+
+
+def pairs(group: Group) -> dict[tuple[int, int], float]:
+    """By the lengths of the first and the second operand, the median over seeds of the share exactly right."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for row in group.rows:
+        lengths = pair_of(row["slice"])
+        if lengths is not None and _is(row, row["slice"]):
+            found.setdefault(lengths, []).append(row["value"])
+    return {lengths: statistics.median(values) for lengths, values in found.items()}
+
+
+def as_csv(rows: Sequence[Fields]) -> str:
+    """Every measurement of every run with its provenance."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+    return text.getvalue()
+
+
+def as_markdown(found: Sequence[Curve]) -> str:
+    """Median % (worst-best seed) by length, a column a recipe."""
+    lengths = sorted({point.length for curve in found for point in curve.points})
+    points = [{point.length: cell(point) for point in curve.points} for curve in found]
+    rows = [[length, *(held.get(length, "") for held in points)] for length in lengths]
+    return markdown_table(["digits", *(curve.name for curve in found)], rows)
+
+
+def cell(point: Point) -> str:
+    """`97.5 (96.0-98.8)`: with one seed the interval over samples, with more the worst and best seed."""
+    return f"{100 * point.median:.1f} ({percents(point.spread)})"
+
+
+def percents(bounds: Interval) -> str:
+    """
+    >>> percents((0.96, 0.988))
+    '96.0-98.8'
+    """
+    return "-".join(f"{100 * bound:.1f}" for bound in bounds)

@@ -1,0 +1,251 @@
+"""Figures of an experiment from its rows: accuracy by length, by how far a carry runs, over training, beside a table.
+
+`series` names what is shown, in its order: `{"symmetry/addition-relative": "relative"}`. What has no rows (a smoke run
+asks little) is left out, and a figure without anything to show is not drawn.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib import pyplot
+from matplotlib.ticker import MaxNLocator
+
+from tenfold.drawing.curves import Curve, Point
+from tenfold.drawing.figures import LARGE, PALETTE, RIGHT, accuracy_by_length, save_files, style
+from tenfold.drawing.perplexity_curves import perplexity_by_length
+from tenfold.results.committed import Row
+from tenfold.runs.build import counted as what_counts
+
+Series = Mapping[str, str]
+Place = Callable[[Row], int | None]  # where on the axis a row stands
+
+
+def by_length(
+    rows: Sequence[Row],
+    series: Series,
+    path: Path,
+    title: str,
+    *,
+    slice: str = "uniform",
+    of: str = RIGHT,
+) -> list[Path]:
+    """Exact match against length, median and worst to best seed; the lengths of training are shaded. `of`: what shares are of."""
+    curves = _curves(rows, series, lambda row: _is(row, slice) and row["length"])
+    return _drawn(curves, path, title, of)
+
+
+def perplexity(
+    rows: Sequence[Row], series: Series, path: Path, title: str, *, slice: str = "uniform"
+) -> list[Path]:
+    """Perplexity against length, median and worst to best seed, both on logarithmic axes."""
+    curves = _curves(_perplexities(rows, slice), series, lambda row: row["length"])
+    return list(perplexity_by_length(curves, path, title).files) if curves else []
+
+
+def rise(
+    rows: Sequence[Row],
+    series: Series,
+    path: Path,
+    title: str,
+    *,
+    level: float,
+    limits: tuple[float, float],
+) -> list[Path]:
+    """The same over that at the training length, each seed over its own, within limits; a line at a level."""
+    asked = _perplexities(rows, "uniform")
+    once = {(r["recipe"], r["seed"]): r["value"] for r in asked if r["length"] == r["trained"]}
+    risen = [
+        {**row, "value": row["value"] / once[row["recipe"], row["seed"]], "low": None, "high": None}
+        for row in asked
+        if (row["recipe"], row["seed"]) in once
+    ]
+    curves = _curves(risen, series, lambda row: row["length"])
+    if not curves:
+        return []
+    told = "times that at the training length"
+    drawn = perplexity_by_length(curves, path, title, told=told, level=level, limits=limits)
+    return list(drawn.files)
+
+
+def _perplexities(rows: Sequence[Row], slice: str) -> list[Row]:
+    asked = (slice, "perplexity", "best")
+    return [row for row in rows if (row["slice"], row["metric"], row["checkpoint"]) == asked]
+
+
+def by_run(
+    rows: Sequence[Row], series: Series, path: Path, title: str, *, length: int, kind: str
+) -> list[Path]:
+    """Exact match of sums of this length against their longest run: `kind` is "cascade" or "carries".
+
+    Nothing is shaded: what was trained on are lengths, and no lengths stand on this axis.
+    """
+    pattern = re.compile(rf"{kind}-(\d+|all)")
+
+    def run(row: Row) -> int | None:
+        found = pattern.fullmatch(row["slice"])
+        if found is None or row["length"] != length or not _is(row, row["slice"]):
+            return None
+        return length if found[1] == "all" else int(found[1])
+
+    words = {
+        "cascade": "columns that a carry runs over",
+        "carries": "carries in a row, none running on",
+    }
+    return _drawn(_curves(rows, series, run, words[kind]), path, title)
+
+
+def by_count(
+    rows: Sequence[Row],
+    series: Series,
+    path: Path,
+    title: str,
+    *,
+    length: int,
+    counts: Sequence[int],
+) -> list[Path]:
+    """Exact match at one length against the size of the training set: rows of recipes such as `tiny/adder-from-300`."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, (name, words) in enumerate(series.items()):
+        found = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
+        _seeds(axes, number, found, words)
+    axes.set(xscale="log", xlabel="problems in the training set", ylabel=RIGHT, ylim=(-3, 103))  # fmt: skip
+    return _saved(figure, axes, path, title)
+
+
+def by_digit(
+    rows: Sequence[Row], recipe: str, metrics: Series, path: Path, title: str
+) -> list[Path]:
+    """R^2 of every answer digit, the units first: rows `explained-1`, `explained-2`, ... of each metric that is named."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, (metric, words) in enumerate(metrics.items()):
+        found: dict[int, list[float]] = {}
+        for row in rows:
+            digit = re.fullmatch(rf"{metric}-(\d+)", row["metric"])
+            if digit is not None and row["recipe"] == recipe:
+                found.setdefault(int(digit[1]), []).append(row["value"])
+        _seeds(axes, number, dict(sorted(found.items())), words)
+    axes.set(xlabel="digit of the answer, from the units on", ylabel="R$^2$")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return _saved(figure, axes, path, title)
+
+
+def _seeds(axes: Any, number: int, found: Mapping[int, Sequence[float]], words: str) -> None:
+    """A line through the median seeds, and from the worst to the best."""
+    at = [place for place in found if found[place]]
+    if at:
+        middle = [statistics.median(found[place]) for place in at]
+        low, high = ([pick(found[place]) for place in at] for pick in (min, max))
+        axes.fill_between(at, low, high, color=PALETTE[number], alpha=0.15, lw=0)
+        axes.plot(at, middle, color=PALETTE[number], marker="o", ms=4, lw=1.4, label=words)
+
+
+def _values(rows: Sequence[Row], recipe: str, length: int) -> list[float]:
+    """In percent, a number a seed."""
+    own = (row for row in rows if (row["recipe"], row["length"]) == (recipe, length))
+    return [100 * row["value"] for row in own if _is(row, "uniform")]
+
+
+def over_training(
+    rows: Sequence[Row], recipe: str, path: Path, title: str, lengths: Sequence[int]
+) -> list[Path]:
+    """Exact match of every checkpoint, a line a seed, a colour a length; rows of the checkpoints `step-100`, ..."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, length in enumerate(lengths):
+        told = f"{length} digits"
+        for seed in sorted({row["seed"] for row in rows}):
+            asked = sorted(
+                (row["steps"], 100 * row["value"])
+                for row in rows
+                if (row["recipe"], row["length"], row["seed"]) == (recipe, length, seed)
+                and row["metric"] == "exact"
+                and row["checkpoint"].startswith("step-")
+            )
+            if asked:
+                axes.plot(*zip(*asked, strict=True), color=PALETTE[number], lw=1.1, label=told)
+                told = "_"  # one entry a length
+    axes.set(xlabel="steps of training", ylabel=RIGHT, ylim=(-3, 103))
+    return _saved(figure, axes, path, title)
+
+
+def beside_published(
+    found: Mapping[str, Sequence[float]],
+    published: Mapping[str, tuple[float, float]],
+    path: Path,
+    title: str,
+) -> list[Path]:
+    """A published table and ours: a bar a line with its worst and best seed, a cross for what was published."""
+    names = [name for name in published if found.get(name)]
+    if not names:
+        return []
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    middle = [100 * statistics.median(found[name]) for name in names]
+    below = [m - 100 * min(found[name]) for m, name in zip(middle, names, strict=True)]
+    above = [100 * max(found[name]) - m for m, name in zip(middle, names, strict=True)]
+    x = range(len(names))
+    axes.bar(x, middle, 0.6, yerr=[below, above], capsize=2, color=PALETTE[1], label="ours")
+    theirs = [[100 * value for value in published[name]] for name in names]
+    axes.errorbar(
+        x, [mean for mean, _ in theirs], [width for _, width in theirs],
+        fmt="x", ms=6, capsize=2, color=PALETTE[0], label="the paper",
+    )  # fmt: skip
+    axes.set_xticks(x, names, rotation=35, ha="right", fontsize=8)
+    axes.set(ylabel="right, %", ylim=(0, 103))
+    return _saved(figure, axes, path, title)
+
+
+def measured_as(rows: Sequence[Row], metric: str) -> list[Row]:
+    """Rows of another share, in the place of exact match: of `exact-truncated` the same figures can be drawn."""
+    return [{**row, "metric": "exact"} for row in rows if row["metric"] == metric]
+
+
+def _is(row: Row, slice: str) -> bool:
+    return (row["slice"], row["metric"], row["checkpoint"]) == (slice, "exact", "best")
+
+
+def _curves(
+    rows: Sequence[Row], series: Series, place: Place, counted: str | None = None
+) -> list[Curve]:
+    found = []
+    for recipe, words in series.items():
+        at: dict[int, list[Row]] = {}
+        own = [row for row in rows if row["recipe"] == recipe]
+        for row in own:
+            if where := place(row):
+                at.setdefault(where, []).append(row)
+        if at:
+            points = tuple(_point(where, at[where]) for where in sorted(at))
+            counts = counted or what_counts(own[0]["task"])
+            trained = own[0]["trained"] if counted is None else None
+            found.append(Curve(words, "", points, trained, counts))
+    return found
+
+
+def _point(where: int, rows: Sequence[Row]) -> Point:
+    middle = sorted(rows, key=lambda row: row["value"])[(len(rows) - 1) // 2]
+    values = tuple(row["value"] for row in rows)
+    low, high = (middle["value"] if middle[key] is None else middle[key] for key in ("low", "high"))
+    return Point(where, values, low, high, middle["n"])
+
+
+def _drawn(curves: Sequence[Curve], path: Path, title: str, of: str = RIGHT) -> list[Path]:
+    if not curves:
+        return []
+    styles = {curve.name: style(number) for number, curve in enumerate(curves)}
+    return list(accuracy_by_length(curves, path, title, styles, of=of).files)
+
+
+def _saved(figure: Any, axes: Any, path: Path, title: str) -> list[Path]:
+    axes.grid(alpha=0.4)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if not axes.has_data():
+        pyplot.close(figure)
+        return []
+    figure.suptitle(title, x=0.02, ha="left", fontsize=11, wrap=True)
+    figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8)
+    return list(save_files(figure, path))

@@ -1,0 +1,166 @@
+"""Perplexity against length: the figure, its section of a page, its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot
+from matplotlib.ticker import NullLocator
+
+from tenfold.drawing import curves as collect
+from tenfold.drawing.curves import Curve, Point
+from tenfold.drawing.figures import LARGE, MOST_BANDS, Figure, Style, save_figure, style
+from tenfold.drawing.html import details, legend, table
+from tenfold.drawing.report_sections import styles_of
+from tenfold.drawing.run_groups import Group
+from tenfold.results.result_text import as_markdown
+
+FILES = {"perplexity": "png", "perplexity svg": "svg"}  # what is written, and its ending
+SLICES = ("uniform", "sliding")
+TITLE = "Perplexity against length"
+
+
+def curves(
+    groups: Sequence[Group], slice: str = "uniform", metric: str = "perplexity"
+) -> list[Curve]:
+    """One curve a group that reads text."""
+    return collect.curves(groups, slice, metric)
+
+
+def section(groups: Sequence[Group], out: Path, title: str) -> str:
+    """The figure, its legend and its tables; empty where nobody reads text."""
+    found = curves(groups)
+    if not found:
+        return ""
+    styles = styles_of(groups)
+    drawn = perplexity_by_length(found, out / "perplexity", title, styles)
+    reading = [group for group in groups if curves([group])]
+    n = max(point.n for curve in found for point in curve.points)
+    parts = [
+        f"<figure>{drawn.svg}{legend(reading, styles)}<figcaption>The same {n:,} tokens at every length, in blocks of it "
+        "one after another. Line: median over seeds. Band: worst to best seed; of one seed, the 95% bootstrap interval "
+        "over passages of the text.</figcaption></figure>",
+        "<h2>Perplexity by length</h2>",
+        _by_length(found),
+    ]
+    for name, told in (("sliding", "Blocks that overlap by three quarters"),):
+        if also := curves(groups, name):
+            parts.append(details(told, _by_length(also)))
+    for metric, told in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
+        if also := curves(groups, "uniform", metric):
+            parts.append(details(told, _by_length(also)))
+    if places := _by_place(groups):
+        parts.append(details("Loss by how many tokens are in sight, at the longest length", places))
+    return "\n".join(parts)
+
+
+def markdown(groups: Sequence[Group]) -> str:
+    """The tables as Markdown: median (worst-best seed) by length, a column a recipe."""
+    text = ""
+    for name in SLICES:
+        if found := curves(groups, name):
+            lengths = sorted({point.length for curve in found for point in curve.points})
+            held = [{point.length: cell(point) for point in curve.points} for curve in found]
+            rows = [[length, *(each.get(length, "") for each in held)] for length in lengths]
+            told = as_markdown([found[0].counted, *(curve.name for curve in found)], rows)
+            text += f"\n## Perplexity, slice {name}, best checkpoint\n\n{told}"
+    return text
+
+
+def cell(point: Point) -> str:
+    """`5.73 (5.51-5.96)`."""
+    low, high = point.spread
+    return f"{point.median:.4g} ({low:.4g}-{high:.4g})"
+
+
+def _by_length(found: Sequence[Curve]) -> str:
+    rows = {curve.name: {point.length: _told(point) for point in curve.points} for curve in found}
+    return table(rows, {curve.name: curve.label for curve in found})
+
+
+def _told(point: Point) -> str:
+    low, high = point.spread
+    return f"{point.median:.4g}<small>{low:.4g}-{high:.4g}</small>"
+
+
+def _by_place(groups: Sequence[Group]) -> str:
+    """The last places of a block have most in sight: does the loss still fall there?"""
+    rows: dict[str, dict[int, str]] = {}
+    for group in groups:
+        longest = max((row["length"] for row in group.rows), default=0)
+        for name in dict.fromkeys(row["slice"] for row in group.rows):
+            if name.startswith("position-"):
+                last = int(name.rpartition("-")[2])
+                found = collect.curves([group], name, "loss")
+                at = {p.length: p for curve in found for p in curve.points}
+                if longest in at:
+                    rows.setdefault(group.name, {})[last] = f"{at[longest].median:.3f}"
+    return table(rows) if rows else ""
+
+
+def perplexity_by_length(
+    found: Sequence[Curve],
+    path: Path,
+    title: str,
+    styles: Mapping[str, Style] | None = None,
+    *,
+    told: str = "perplexity",
+    level: float | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded."""
+    styles = styles or {curve.name: style(number) for number, curve in enumerate(found)}
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for curve in found:
+        _draw(axes, curve, styles[curve.name], band=len(found) <= MOST_BANDS)
+    lengths = sorted({point.length for curve in found for point in curve.points})
+    axes.set(xscale="log", xlabel=found[0].counted, ylabel=told)
+    axes.set_xticks(lengths, [f"{length:,}" for length in lengths], rotation=35, ha="right")
+    axes.xaxis.set_minor_locator(NullLocator())
+    if limits is None:
+        axes.set(yscale="log")
+        shown = ticks(*axes.get_ylim())
+        axes.set_yticks(shown, [f"{value:g}" for value in shown])
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set(ylim=limits)
+    if level is not None:
+        axes.axhspan(level, level, color="0.5", lw=0.8, ls=(0, (4, 2)))
+        axes.annotate(f"{level:g}", (1, level), xycoords=("axes fraction", "data"), fontsize=8)
+    trained = max(curve.trained or 0 for curve in found)
+    left = axes.get_xlim()[0]
+    axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)
+    axes.set_xlim(left=left)
+    axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color="#555555", loc="left")
+    axes.grid(alpha=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+    return save_figure(figure, path, title, [curve.name for curve in found])
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers; where a narrow range has few of them, numbers of three digits.
+
+    >>> ticks(4, 31)
+    [5.0, 7.0, 10.0, 15.0, 20.0, 30.0]
+    >>> ticks(5.31, 5.79)
+    [5.35, 5.45, 5.55, 5.65, 5.75]
+    """
+    steps = (1, 1.5, 2, 3, 5, 7)
+    found = [float(d * 10**e) for e in range(9) for d in steps if low <= d * 10**e <= high]
+    if len(found) >= 3:
+        return found
+    edge = 0.08 * (high - low)
+    return [float(f"{value:.3g}") for value in np.linspace(low + edge, high - edge, 5)]
+
+
+def _draw(axes: Any, curve: Curve, style: Style, band: bool) -> None:
+    x, y = [p.length for p in curve.points], [p.median for p in curve.points]
+    if band:
+        low, high = zip(*(point.spread for point in curve.points), strict=True)
+        axes.fill_between(x, low, high, color=style.color, alpha=0.18, lw=0)
+    axes.plot(
+        x, y, color=style.color, marker=style.marker, ms=4.5, lw=1.7, dashes=style.dashes or (None, None)
+    )  # fmt: skip

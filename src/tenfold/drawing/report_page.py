@@ -1,0 +1,104 @@
+"""One self-contained HTML page about runs: curves, tables, slices, pairs of lengths, proofs, examples, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically
+from tenfold.core.registry import Registry
+from tenfold.drawing import curves as collect
+from tenfold.drawing import perplexity_curves as perplexity
+from tenfold.drawing import report_sections as sections
+from tenfold.drawing.html import document
+from tenfold.drawing.run_groups import Group, Story, gather
+from tenfold.results.result_text import as_markdown
+from tenfold.results.row_schema import Fields
+from tenfold.runs.run import Run
+
+# What features add to a page: a function (story, folder) -> HTML each, "" where there is nothing to say.
+SECTIONS: Registry[str] = Registry("report section", "tenfold.report_sections")
+TITLE = "Accuracy against length"
+
+
+def write_report(
+    runs: Sequence[Run], out: Path, title: str | None = None, examples: int = 10
+) -> dict[str, Path]:
+    """Write a page about runs; see `write_story`."""
+    story = gather([run.folder for run in runs])
+    held = {run.recipe.fingerprint: run for run in runs}  # these know already what they computed
+    return write_story(replace(story, runs=held), out, title, examples)
+
+
+def write_story(
+    story: Story, out: Path, title: str | None = None, examples: int = 10
+) -> dict[str, Path]:
+    """Write the page, its figures (PNG and SVG), the rows (CSV) and tables (Markdown); say where they are."""
+    if title is None:
+        reads = perplexity.curves(story.groups) and not collect.curves(story.groups)
+        title = perplexity.TITLE if reads else TITLE
+    if not any(group.rows for group in story.groups):
+        left_out = f"; left out: {story.problems[0]}" if story.problems else ""
+        raise TenfoldError(f"there are no runs to report on{left_out}")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        body = _body(story, out, title, examples)
+        written = {"page": out / "report.html", "rows": out / "results.csv"}
+        written |= {"table": out / "results.md"}
+        texts = {"rows": collect.as_csv([row for group in story.groups for row in group.rows])}
+        texts |= {"table": _markdown(story.groups, title), "page": document(title, body)}
+        for what, text in texts.items():  # the page last: where it is, all that it names is too
+            write_atomically(written[what], text.encode())
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
+    if collect.curves(story.groups):
+        written |= {"figure": out / "accuracy.png", "svg": out / "accuracy.svg"}
+    if perplexity.curves(story.groups):
+        written |= {name: out / f"perplexity.{kind}" for name, kind in perplexity.FILES.items()}
+    return written
+
+
+def _body(story: Story, out: Path, title: str, examples: int) -> str:
+    groups = story.groups
+    runs = sum(len(group.runs) for group in groups)
+    told = "Exact match: every digit right. " if collect.curves(groups) else ""
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="soft">{runs} run{"s" * (runs != 1)}: {len(groups)} recipe{"s" * (len(groups) != 1)}, '
+        f"{sections.seeds(groups)}. {told}Best checkpoint, chosen on separate "
+        "problems. Every figure lies beside this page as PNG and SVG.</p>",
+        sections.left_out(story.problems),
+        sections.accuracy(groups, out, title),
+        perplexity.section(groups, out, title),
+        *(SECTIONS[name](story, out) for name in SECTIONS.names()),
+        sections.hard(groups, out, title),
+        sections.pairs(groups, out),
+        sections.examples(groups, story.runs, examples),
+        sections.provenance(groups),
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _markdown(groups: Sequence[Group], title: str) -> str:
+    """The tables as Markdown, with where they come from."""
+    text = f"# {title}\n"
+    if collect.curves(groups):
+        text += f"\n% exactly right, median ({sections.band(groups)}).\n"
+    for name in collect.slices(groups):
+        for checkpoint in ("best", "final") if name == collect.MAIN else ("best",):
+            if found := collect.curves(groups, name, checkpoint=checkpoint):
+                text += (
+                    f"\n## Slice {name}, {checkpoint} checkpoint\n\n{collect.as_markdown(found)}"
+                )
+    text += perplexity.markdown(groups)
+    columns = ["recipe", "seed", "fingerprint", "steps", "seconds", "commit", "date"]
+    return f"{text}\n## Runs\n\n{as_markdown(columns, [_told(g, run) for g in groups for run in g.runs])}"
+
+
+def _told(group: Group, run: Fields) -> list[object]:
+    made, seconds = sections.environment(run), round(run["train_seconds"])
+    told = [run[key] for key in ("seed", "fingerprint", "steps")]
+    return [group.name, *told, seconds, made["commit"], made["date"]]

@@ -1,0 +1,210 @@
+"""What a positional encoding is: up to six ways for places to enter a transformer, each doing nothing by default.
+
+Shapes: B batch, H heads, T queries, S keys, K head size, D width.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from torch import Tensor, nn
+
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Checked, Registry
+from tenfold.data.places import Places
+from tenfold.encodings.decay_series import Series
+from tenfold.encodings.learned_maps import Map, Pairs, by_offset
+
+
+class Attends(enum.StrEnum):
+    """The three kinds of attention."""
+
+    TWO_WAY = "two-way"  # an encoder's: keys before and after the query
+    CAUSAL = "causal"  # a decoder's: the query itself and keys before it
+    CROSS = "cross"  # a decoder's to an encoded source
+
+
+LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
+    "in_place": {Attends.TWO_WAY},
+    "causal": {Attends.CAUSAL},
+    "seq2seq": {Attends.TWO_WAY, Attends.CAUSAL, Attends.CROSS},
+}
+WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
+
+
+class Span(NamedTuple):
+    """Query minus key lies in -ahead..behind, or the key is not seen; an answer's token only up to `answers`.
+
+    Tokens of the roles in `hubs` are seen by all, and see only each other.
+    """
+
+    behind: int
+    ahead: int
+    answers: int
+    hubs: frozenset[int] = frozenset()
+
+    @classmethod
+    def meet(cls, spans: Sequence[Span]) -> Span:
+        """What all of these let be seen."""
+        behind, ahead, answers = (min(each) for each in zip(*(s[:3] for s in spans), strict=True))
+        return cls(behind, ahead, answers, frozenset.intersection(*(s.hubs for s in spans)))
+
+    @classmethod
+    def join(cls, spans: Sequence[Span]) -> Span:
+        """What one or another of these lets be seen."""
+        behind, ahead, answers = (max(each) for each in zip(*(s[:3] for s in spans), strict=True))
+        return cls(behind, ahead, answers, frozenset().union(*(s.hubs for s in spans)))
+
+
+class Steady(NamedTuple):
+    """The most that an encoding adds, where all of it is looked up in tables: lengths of vectors, and a number."""
+
+    embed: float = 0.0  # of vectors added at the input
+    scores: float = 0.0  # of vectors that queries are multiplied with
+    bias: float = 0.0
+    values: float = 0.0  # of vectors added to a value
+    terms: int = 0  # how many such tables may meet in one place
+
+
+class PositionalEncoding(Checked, nn.Module):
+    """Override what the encoding does; leave the rest.
+
+    A pair of tokens without a place on the axis is unrelated. A model makes one instance a layer, or a
+    single one where `shared`; constructor parameters called `width`, `heads`, `head_size` are filled in
+    by the model, the others are the encoding's options.
+    """
+
+    name: ClassVar[str]
+    known_as: ClassVar[tuple[str, ...]] = ()  # in the papers
+    kinds: frozenset[Attends] = frozenset(Attends)  # of attention that it is made for
+    shared: bool = False
+    shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
+    not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
+    no_series: ClassVar[str] = "it states no weight by distance"  # why, where `series` has none
+    measured: ClassVar[frozenset[str]] = frozenset()  # options that come out of a trained model
+    limit: int | None = None  # the first place, or difference of places, that it cannot represent
+    reads_keys: bool = False  # its scores for a pair look at keys, also those of other pairs
+
+    def __init__(self, *axes: str) -> None:
+        super().__init__()
+        self.axes: frozenset[str] = frozenset(axes)  # what it reads
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        """Options worth trying, with room for this many places; the laws are checked on each."""
+        return [{}]
+
+    @property
+    def invariant(self) -> frozenset[str]:
+        """The axes that it reads, but only by differences."""
+        return self.axes if self.shift_invariant else frozenset()
+
+    @property
+    def digits_of(self) -> frozenset[int]:
+        """Where it reads `significance`: the roles whose digits it tells apart, if nobody else's; else none."""
+        return frozenset()
+
+    @property
+    def differences(self) -> frozenset[str]:
+        """The axes of which attention sees only differences, whatever enters at the input."""
+        return self.invariant if self.attends else self.axes
+
+    @property
+    def layouts(self) -> frozenset[str]:
+        """Where it can serve as a model's only encoding."""
+        return frozenset(layout for layout, kinds in LAYOUTS.items() if kinds <= self.kinds)
+
+    @property
+    def ways(self) -> frozenset[str]:
+        """How places enter: those of the methods in WAYS that do something."""
+        return frozenset(
+            way for way in WAYS if getattr(type(self), way) is not getattr(PositionalEncoding, way)
+        )
+
+    @property
+    def embeds(self) -> bool:
+        """Whether places enter at the input."""
+        return "embed" in self.ways
+
+    @property
+    def attends(self) -> bool:
+        """Whether places enter attention; what only embeds has no part in cross-attention."""
+        return bool(self.ways - {"embed"})
+
+    def part(self, *, embeds: bool, attends: bool) -> PositionalEncoding | None:
+        """What of it is of use where only these ways in exist; the rest would be weights that nothing reads."""
+        return self if (self.embeds and embeds) or (self.attends and attends) else None
+
+    def borrow(self, first: PositionalEncoding) -> None:
+        """In a later layer: take over what this layer shares with the first."""
+
+    def series(self) -> Series | None:
+        """The weight it puts on each distance, where that is a function of distance alone."""
+        return None
+
+    def window(self, axis: str) -> Span | None:
+        """How far along an axis a query may see at the most; None: without bound."""
+        return None
+
+    def steady(self) -> Steady | None:
+        """The most that it adds, if it turns nothing and only looks up, so the same bits at any place; None: not known."""
+        return None
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        """What it learned, to be looked at, for tokens that meet at these places; a bias, by difference of places."""
+        bias = self.bias(pairs.q_at, pairs.k_at) if len(self.axes) == 1 else None
+        if bias is None:
+            return []
+        (axis,) = self.axes
+        return by_offset(bias, pairs, axis, fixed=not any(True for _ in self.parameters()))
+
+    def check(self, q_at: Places, k_at: Places) -> None:
+        """Raise one clear error where a place is beyond what this encoding can represent."""
+
+    def serve(self, kind: Attends) -> None:
+        """Be told which kind of attention it is in; one clear error where it is not made for that."""
+        if kind not in self.kinds:
+            raise TenfoldError(
+                f'encoding "{self.name}" is not made for {kind} attention, only for '
+                f"{' and '.join(sorted(self.kinds))}"
+            )
+
+    def in_layer(self, layer: int) -> None:
+        """Be told which layer it is in, counted from 0; one that is shared is in the first."""
+
+    def embed(self, x: Tensor, at: Places) -> Tensor:
+        """The input (B, T, D) with places added."""
+        return x
+
+    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        """Queries (B, H, T, K) and keys (B, H, S, K), turned by their places."""
+        return q, k
+
+    def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        """(B, H, T, S), added to q.k before the division by sqrt(K); q is not turned, k is, as in a cache."""
+        return None
+
+    def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
+        """(B|1, H|1, T, S), added to the logits after the division."""
+        return None
+
+    def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
+        """(B|1, H|1, T, S) bool: which keys a query may see; in self-attention it always sees itself."""
+        return None
+
+    def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
+        """(B, H, T, K), added to the output of attention with these weights (B, H, T, S)."""
+        return None
+
+
+def longest(table: Tensor) -> float:
+    """The length of a table's longest row, for `steady`."""
+    return table.detach().double().norm(dim=-1).max().item()
+
+
+ENCODINGS: Registry[PositionalEncoding] = Registry(
+    "encoding", "tenfold.pe", package="tenfold.encodings", base=PositionalEncoding
+)
+SIZES = ("width", "heads", "head_size")  # what a model tells its encodings

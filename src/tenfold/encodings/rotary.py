@@ -1,0 +1,70 @@
+"""Rotary positions (RoPE, Su et al. 2021): queries and keys turned by angles proportional to their place."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from pydantic import PositiveFloat, PositiveInt
+from torch import Tensor
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.places import Places
+from tenfold.encodings.encoding import PositionalEncoding
+
+
+class Rotary(PositionalEncoding):
+    """Component pairs (c, c + R/2) of the first R of K turn by i / base^(2c/R); no place does not turn.
+
+    R is the given share of the head size, so `share=0.5` turns half of it (partial rotation).
+
+    >>> at = Places(index=torch.arange(3)[None])
+    >>> q = torch.ones(1, 1, 3, 4)
+    >>> turned, _ = Rotary(head_size=4).rotate(q, q, at, at)
+    >>> torch.equal(turned[:, :, 0], q[:, :, 0])
+    True
+    """
+
+    name = "rotary"
+    known_as: ClassVar[tuple[str, ...]] = ("RoPE",)
+    shared = True
+    shift_invariant = True
+
+    def __init__(
+        self,
+        head_size: PositiveInt,
+        base: PositiveFloat = 10_000.0,
+        share: float = 1.0,
+        axis: str = "index",
+    ) -> None:
+        super().__init__(axis)
+        self.axis, self.base = axis, base
+        self.turned = int(head_size * share) // 2 * 2
+        if not 0 < share <= 1 or self.turned == 0:
+            raise TenfoldError(
+                f"a share of {share} of {head_size} components is turned; above 0, at most 1, and at "
+                "least 2 components are right"
+            )
+
+    @classmethod
+    def examples(cls, room: int) -> list[dict[str, Any]]:
+        return [{}, {"share": 0.5, "base": 100.0}]
+
+    def rates(self, device: torch.device) -> Tensor:
+        """How far each pair of components turns from one place to the next, (R/2,)."""
+        pair = torch.arange(self.turned // 2, device=device, dtype=torch.float64)
+        return self.base ** (-2 * pair / self.turned)
+
+    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
+        return self.turn(q, q_at[self.axis]), self.turn(k, k_at[self.axis])
+
+    def turn(self, x: Tensor, place: Tensor, size: Tensor | None = None) -> Tensor:
+        """(B, H, T, K) at places (B|1, T); turned components also grow to a size (B|1, T, R/2)."""
+        half = self.turned // 2
+        angle = place.clamp(min=0).unsqueeze(-1) * self.rates(x.device)  # float64: exact far away
+        waves = [angle.cos(), angle.sin()]
+        if size is not None:
+            waves = [wave * size for wave in waves]
+        cos, sin = (wave.to(x.dtype).unsqueeze(1) for wave in waves)  # (B|1, 1, T, R/2)
+        a, b, rest = x.split([half, half, x.shape[-1] - 2 * half], -1)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)

@@ -1,0 +1,1 @@
+"""Features: each folder answers one question about a model and holds everything that belongs to it."""

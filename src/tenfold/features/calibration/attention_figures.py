@@ -1,0 +1,131 @@
+"""Where a head looks, as pictures: right at the training length and lost beyond; calibrated lines beside learned biases."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot
+from matplotlib.ticker import MaxNLocator
+
+from tenfold.drawing.figures import PALETTE, Figure, save_figure
+from tenfold.encodings.learned_maps import role_word
+from tenfold.features.calibration.calibration_figures import Matrix, Token, matrix
+from tenfold.features.calibration.head_looks import Looks
+from tenfold.features.calibration.run_attention import Place
+from tenfold.features.calibration.shared_lines import InCommon, Kind
+from tenfold.results.committed import Row
+
+OWN = "#FFFFFF"  # a mark on every cell of a digit's own column
+SHOWN = {  # metric: words, dashed where it is chance
+    "one-head-on-column": ("one head leads on the own column", ()),
+    "one-head-where-trained": ("the same head, where it led in training (first digits)", (1, 1.5)),
+    "weight-on-columns": ("weight on own and previous column, all heads", ()),
+    "weight-by-chance": ("the same if attention were even", (5, 2)),
+}
+
+
+def tokens_of(found: Looks) -> list[Token]:
+    """The question as it is written, from the first problem: ("operand 1", 4), ..., ("operator", -1), ..."""
+    role, place = (found.at[axis][0].tolist() for axis in ("role", "significance"))
+    return [(role_word(r), p) for r, p in zip(role, place, strict=True)]
+
+
+def panel(axes: Any, values: Matrix, found: Looks, title: str, *, low: float = 0.0, high: float = 1.0) -> None:  # fmt: skip
+    """A head's attention to the question, or a bias; dots mark the column that each answer digit is written from."""
+    asked = found.asked.any(0)
+    matrix(axes, values[asked.numpy()], tokens_of(found), low, high)
+    rows, keys = found.own()[0, asked].nonzero(as_tuple=True)
+    for ink, size in (("#101010", 7.0), (OWN, 3.0)):  # seen on the darkest cell and on the lightest
+        axes.scatter(keys.tolist(), rows.tolist(), s=size, color=ink, lw=0)
+    axes.set_ylabel("answer digit", fontsize=7)
+    axes.set_title(title, fontsize=8, loc="left")
+
+
+def attention(axes: Any, found: Looks, place: Place, words: str = "", *, high: float = 1.0) -> None:
+    """One head's mean attention, with the share of digits at which their own column leads: `4 digits: 100%`."""
+    layer, head = place
+    share = float(found.each_head[layer - 1, head - 1])
+    digits = int(found.asked.any(0).sum())
+    values = found.mean(layer, head).double().numpy()
+    panel(axes, values, found, f"{words}{digits} digits: {share:.0%}", high=high)
+
+
+def strongest(found: Sequence[Looks], place: Place) -> float:
+    """The most that one head has on one token, in the mean: for the same colours in several panels."""
+    return max(float(each.mean(*place)[each.asked.any(0)].max()) for each in found)
+
+
+def right_then_lost(
+    short: Looks, long: Looks, place: Place, rows: Sequence[Row], path: Path, title: str
+) -> Figure:
+    """One head at the training length, beside a longer one; then shares against length, the median seed, worst to best."""
+    figure, (left, middle, right) = pyplot.subplots(
+        1, 3, figsize=(9.6, 3.1), layout="constrained", width_ratios=(1, 1.35, 1.35)
+    )
+    high = strongest((short, long), place)
+    attention(left, short, place, f"layer {place[0]}, head {place[1]}, ", high=high)
+    attention(middle, long, place, "the same, ", high=high)
+    for number, (metric, (words, dashes)) in enumerate(SHOWN.items()):
+        found_at = _by_length(rows, metric)
+        color = PALETTE[min(number, 2)]
+        lengths = list(found_at)
+        middle_values = [100 * statistics.median(found_at[n]) for n in lengths]
+        right.plot(lengths, middle_values, color=color, dashes=dashes or (None, None), lw=1.5, label=words)  # fmt: skip
+        worst, best = ([100 * pick(found_at[n]) for n in lengths] for pick in (min, max))
+        right.fill_between(lengths, worst, best, color=color, alpha=0.15, lw=0)
+    trained = max((row["trained"] for row in rows if row["trained"]), default=0)
+    right.axvspan(0.5, trained + 0.5, color="#000000", alpha=0.06, lw=0)
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.set(ylim=(-3, 103))
+    right.set_xlabel("digits; shaded: trained on", fontsize=8)
+    right.set_ylabel("%", fontsize=8)
+    right.tick_params(labelsize=7)
+    right.grid(alpha=0.4)
+    right.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower right", ncols=2, frameon=False, fontsize=7)
+    return save_figure(figure, path, title, None)
+
+
+def _by_length(rows: Sequence[Row], metric: str) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for row in rows:
+        if (row["metric"], row["slice"]) == (metric, "uniform"):
+            found.setdefault(row["length"], []).append(row["value"])
+    return dict(sorted(found.items()))
+
+
+SIDES: Mapping[str, str] = {"self": "self-attention", "cross": "cross-attention"}
+
+
+def lines_beside(found: InCommon, path: Path, title: str) -> Figure:
+    """For each line, how many heads keep it, and how many have it among as many of the largest learned biases."""
+    tall = sum(len(kind.lines) for kind in found.kinds)
+    figure, panels = pyplot.subplots(
+        len(found.kinds), 1, figsize=(5.6, 1.6 + 0.27 * tall), layout="constrained", squeeze=False, sharex=True,
+        height_ratios=[1 + len(kind.lines) for kind in found.kinds],
+    )  # fmt: skip
+    for axes, kind in zip(panels[:, 0], found.kinds, strict=True):
+        _bars(axes, kind)
+    panels[-1, 0].set_xlabel("heads", fontsize=8)
+    panels[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    handles, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower left", ncols=2, frameon=False, fontsize=8)
+    return save_figure(figure, path, title, None)
+
+
+def _bars(axes: Any, kind: Kind) -> None:
+    rows = np.arange(len(kind.lines))[::-1]
+    for counts, shift, color, words in (
+        (kind.kept, 0.19, PALETTE[0], "calibrated: heads that keep it"),
+        (kind.largest, -0.19, PALETTE[1], "learned: among as many of the largest"),
+    ):
+        axes.barh(rows + shift, [counts[line] for line in kind.lines], 0.36, color=color, label=words)  # fmt: skip
+    axes.set_yticks(rows, [str(line) for line in kind.lines], fontsize=7)
+    axes.tick_params(labelsize=7, length=2)
+    told = f"{SIDES[kind.group[1]]}: {kind.common} of {kind.count} in common, {kind.by_chance:.1f} by chance"
+    axes.set_title(told, fontsize=8, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)

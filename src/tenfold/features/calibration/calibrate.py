@@ -1,0 +1,125 @@
+"""Calibrate a run, and train again with what was found (ABC of the `bias` paper, 2310.11984)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import get_args
+
+import numpy as np
+import torch
+
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.data.tasks.task import Examples
+from tenfold.evals.statistics import wilson
+from tenfold.features.calibration.averages import Scores, average
+from tenfold.features.calibration.calibration import Accuracy, Calibration, Positions
+from tenfold.features.calibration.line_finding import Rules, Source, find
+from tenfold.features.calibration.tracks import DIRECTIONS, Direction
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.run import Run, Which
+
+FILE = "calibration.json"  # in the folder of the run that was looked at
+ENOUGH = 0.99  # right of the problems of its training lengths, or a model does not interpolate
+SAMPLES, CHECKED = 256, 1000  # problems that are looked into, and that are graded before
+PART = 256  # problems of one length
+
+
+def calibrate(
+    run: Run,
+    samples: int = SAMPLES,
+    *,
+    kappa_self: float | None = None,
+    kappa_cross: float | None = None,
+    directions: tuple[Direction, ...] = DIRECTIONS,
+    source: Source = "each",
+    scores: Scores = "logits",
+    soft: bool = False,
+    allow_imperfect: bool = False,
+    checked: int = CHECKED,
+    which: Which = "best",
+) -> Calibration:
+    """The lines along which a run's heads attend to problems of its training lengths.
+
+    `calibrate(Run.open("runs/..."), source="each").lines` -> [Line(attention="causal", layer=1, head=1, ...), ...]
+
+    Refuses a model that is not right on these problems, unless `allow_imperfect`; what it has right is in the result.
+    """
+    for name, count in (("samples", samples), ("problems to check", checked)):
+        if count < 1:
+            raise TenfoldError(f"{count} {name}; at least 1")
+    for name, kappa in (("kappa_self", kappa_self), ("kappa_cross", kappa_cross)):
+        if kappa is not None and not math.isfinite(kappa):
+            raise TenfoldError(f"a {name} of {kappa}; a number of sigmas is right: 0.87")
+    for name, value, known in (
+        ("source of lines", source, get_args(Source)),
+        ("kind of scores", scores, get_args(Scores)),
+        *(("direction", direction, DIRECTIONS) for direction in directions),
+    ):
+        if value not in known:
+            raise unknown(name, value, known)
+    rules = Rules(
+        scores=scores, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions,
+        source=source, soft=soft,
+    )  # fmt: skip
+    torch.set_num_threads(run.recipe.train.threads)
+    right = accuracy(run, checked, which)
+    if right.value < ENOUGH and not allow_imperfect:
+        raise TenfoldError(
+            f"{run.folder} is right on {right}, so its attention need not be; calibration wants {ENOUGH:.0%}: "
+            "train longer, or --allow-imperfect"
+        )
+    batches = map(run.built.batcher, _problems(run, samples, (13,)))
+    heads, notes = find(average(run.model(which).cpu(), batches, scores), rules)
+    size = run.recipe.model
+    return Calibration(
+        run=run.folder.resolve().name, kind=size.kind, layers=size.layers, heads_a_layer=size.heads, samples=samples, rules=rules,
+        accuracy=right, interpolates=right.value >= ENOUGH, heads=tuple(heads), notes=tuple(notes),
+    )  # fmt: skip
+
+
+def directions_of(text: str) -> tuple[Direction, ...]:
+    """
+    >>> directions_of("diagonal,vertical")
+    ('diagonal', 'vertical')
+    """
+    named = [name.strip() for name in text.split(",")]
+    for name in named:
+        if name not in DIRECTIONS:
+            raise unknown("direction", name, DIRECTIONS)
+    return tuple(direction for direction in DIRECTIONS if direction in named)
+
+
+def accuracy(run: Run, n: int = CHECKED, which: Which = "best") -> Accuracy:
+    """Exact match on problems drawn as in training, others than these."""
+    examiner, right = run.built.examiner(), 0
+    for part in _problems(run, n, (0, 12)):
+        exact, _ = examiner.grade(run.answerer(which), part, run.recipe.data.length, "training")
+        right += round(exact.value * len(part))
+    low, high = wilson(right, n)
+    return Accuracy(value=right / n, n=n, low=low, high=high)
+
+
+def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
+    """As the run's training draws them, some of one length at a time; a stream of one number is that training batch's own."""
+    rng, built = np.random.default_rng((run.recipe.seed, *stream)), run.built
+    for start in range(0, n, PART):
+        length = built.length_at(rng, run.recipe.data.length)
+        yield built.batcher.task.sample(min(PART, n - start), length, rng, built.draw)
+
+
+def with_lines(recipe: Recipe, found: Calibration, positions: Positions = "drop") -> Recipe:
+    """The recipe with a calibration's lines in place of its encodings, or over them; the lines are part of it."""
+    if positions not in get_args(Positions):
+        raise unknown("choice of positions", positions, get_args(Positions))
+    size = recipe.model
+    found.check_fits(size.kind, size.layers, size.heads)
+    lines = found.encoding()
+    values = recipe.as_json()
+    name = recipe.name if recipe.name.endswith("calibrated") else f"{recipe.name}-calibrated"
+    if positions == "drop":
+        changed = {"pe": lines, "encoder_pe": None, "cross_pe": None}
+    else:
+        over = {key: values[key] for key in ("pe", "cross_pe") if values[key] is not None}
+        changed = {key: {"name": "compose", "parts": [value, lines]} for key, value in over.items()}
+    return Recipe.of({**values, **changed, "name": name, "label": "calibrated"})

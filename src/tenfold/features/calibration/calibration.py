@@ -1,0 +1,132 @@
+"""A calibration: what was found in a model's attention, as a file that can be read, drawn and trained with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic
+
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import first_problem
+from tenfold.encodings.calibrated import AttentionLine
+from tenfold.features.calibration.line_finding import FiniteStrict, Head, Rules
+
+
+class Accuracy(FiniteStrict):
+    """Exact match on problems of the training lengths, with its 95% interval."""
+
+    value: float
+    n: int
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = f"95% interval {self.low:.1%} to {self.high:.1%}"
+        return f"{self.value:.1%} of {self.n} problems of its training lengths ({interval})"
+
+
+class Calibration(FiniteStrict):
+    """Lines of a model's heads, how they were found, and how right that model was."""
+
+    run: str  # the model that was looked at
+    kind: str  # of model, such as seq2seq
+    layers: int
+    heads_a_layer: int
+    samples: int
+    rules: Rules
+    accuracy: Accuracy
+    interpolates: bool  # else it was calibrated all the same
+    heads: tuple[Head, ...]
+    notes: tuple[str, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _within(self) -> Calibration:
+        for head in self.heads:
+            if not (1 <= head.layer <= self.layers and 1 <= head.head <= self.heads_a_layer):
+                raise ValueError(
+                    f"there is no head {head.head} of layer {head.layer} in {self.layers} layers of "
+                    f"{self.heads_a_layer} heads"
+                )
+        return self
+
+    @property
+    def lines(self) -> list[AttentionLine]:
+        """Of all heads; those found in the last layer are meant for every layer."""
+        return [
+            line
+            for head in self.heads
+            for line in head.lines(
+                None if self.rules.source == "last" else head.layer, self.rules.soft
+            )
+        ]
+
+    @property
+    def kept(self) -> int:
+        """How many lines were found; the floors of a soft bias are none of them."""
+        return sum(len(head.kept) for head in self.heads)
+
+    @property
+    def transparent(self) -> list[Head]:
+        """The heads that keep nothing."""
+        return [head for head in self.heads if not head.kept]
+
+    def encoding(self) -> dict[str, Any]:
+        """As a recipe's `pe`."""
+        lines = [line.model_dump(mode="json", exclude_none=True) for line in self.lines]
+        return {"name": "calibrated", "lines": lines}
+
+    def save(self, path: Path) -> None:
+        """As JSON, a line for each line found."""
+        about = self.model_dump(mode="json", exclude={"heads"})
+        parts = [f' "{key}": {json.dumps(value)}' for key, value in about.items()]
+        heads = ",\n".join(map(_written, self.heads))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{\n" + ",\n".join(parts) + f',\n "heads": [\n{heads}\n ]\n}}\n')
+
+    @classmethod
+    def read(cls, path: Path | str) -> Calibration:
+        try:
+            return cls.model_validate(json.loads(Path(path).read_text()))
+        except OSError as error:
+            raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
+        except pydantic.ValidationError as error:
+            raise TenfoldError(f"{path} is not a calibration: {first_problem(error)}") from None
+        except ValueError:  # what is no text is one, too
+            raise TenfoldError(f"{path} is not a calibration: it is not JSON") from None
+
+    def check_fits(self, kind: str, layers: int, heads: int) -> None:
+        """Raise where a model of this kind and size has no place for the lines."""
+        if kind != self.kind:
+            raise TenfoldError(
+                f'the calibration is of a model of the kind "{self.kind}", whose lines say nothing of one of the '
+                f'kind "{kind}"'
+            )
+        if heads != self.heads_a_layer:
+            raise TenfoldError(
+                f"the calibration is of {self.heads_a_layer} heads a layer, the model has {heads}; "
+                f"--model.heads {self.heads_a_layer} is right"
+            )
+        if self.rules.source == "each" and layers != self.layers:
+            raise TenfoldError(
+                f"the calibration is of {self.layers} layers, each its own, the model has {layers}; "
+                f"--model.layers {self.layers} is right, or calibrate with --from last"
+            )
+
+
+Positions = Literal["keep", "drop"]
+
+
+def _written(head: Head) -> str:
+    """A head as JSON, in which every line has its own."""
+    about = head.model_dump(mode="json", exclude={"families"})
+    families = []
+    for family in head.families:
+        known = family.model_dump(mode="json", exclude={"lines"})
+        lines = ",\n".join(
+            f"    {json.dumps(line.model_dump(mode='json', exclude_none=True) | {'cells': line.cells})}"
+            for line in family.lines
+        )
+        families.append(f'   {json.dumps(known)[:-1]}, "lines": [\n{lines}]}}')
+    return f'  {json.dumps(about)[:-1]}, "families": [\n' + ",\n".join(families) + "]}"

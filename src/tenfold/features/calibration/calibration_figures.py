@@ -1,0 +1,172 @@
+"""Calibrations as pictures: per head, attention before, the lines that stand out, and the bias after, at twice the length."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib import pyplot
+from numpy.typing import NDArray
+
+from tenfold.data.places import Places
+from tenfold.drawing.figures import PALETTE, Figure, save_figure
+from tenfold.encodings import Attends, Calibrated
+from tenfold.encodings.calibrated import OPERANDS
+from tenfold.features.calibration.calibration import Calibration
+from tenfold.features.calibration.calibration_text import SIDES
+from tenfold.features.calibration.line_finding import Head, Scored
+
+TIMES = 2  # the length of the bias that is drawn
+SHOWN = 8  # lines, the strongest ones
+NONE, OTHER = "#CCCCCC", "#999999"
+FIRST, *LATER = OPERANDS
+WRITTEN = ("text", FIRST, "operator", *LATER, "start", "answer")  # an operator stands between
+Matrix = NDArray[np.float64]
+Token = tuple[str, int]  # keys and place: ("operand 1", 0) is its units, ("operator", -1)
+
+
+def draw_calibration(found: Calibration, folder: Path, name: str = "calibration") -> list[Figure]:
+    """A figure for each layer and attention, a row a head, as PNG and SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for (attention, layer), some in itertools.groupby(
+        found.heads, key=lambda head: (head.attention, head.layer)
+    ):
+        figure = _rows(list(some), found)
+        which = "all layers, from the last" if found.rules.source == "last" else f"layer {layer}"
+        path = folder / f"{name}-{SIDES[attention].split('-')[0]}-{layer}"
+        drawn.append(save_figure(figure, path, f"{SIDES[attention]}, {which}", None))
+    return drawn
+
+
+def _rows(heads: Sequence[Head], found: Calibration) -> Any:
+    figure, panels = pyplot.subplots(
+        len(heads), 3, figsize=(8.6, 1.9 * len(heads) + 0.3), layout="constrained", squeeze=False,
+        width_ratios=(1, 1.1, 1.25),
+    )  # fmt: skip
+    for row, head in zip(panels, heads, strict=True):
+        _before(row[0], head, found.rules.scores)
+        _scores(row[1], head)
+        _after(row[2], head, found)
+    return figure
+
+
+def _tokens(head: Head, times: int = 1) -> list[Token]:
+    """The keys, as written; with `times`, as a longer input has them."""
+    lines = [line for family in head.families for line in family.lines]
+    found: list[Token] = []
+    for keys in WRITTEN:
+        upright = [line for line in lines if line.direction == "vertical" and line.keys == keys]
+        places = sorted(-1 if line.digit is None else line.digit for line in upright)
+        moving = [line for line in lines if line.axis is not None and line.keys == keys]
+        if moving and places:
+            places = list(range(min(places), min(places) + times * len(places)))
+        falls = any(line.direction == "anti-diagonal" for line in moving)
+        found += [(keys, place) for place in (reversed(places) if falls else places)]
+    return found
+
+
+def before(head: Head) -> Matrix:
+    """Mean attention, answer tokens by keys; nan where a key is not seen."""
+    upright = {
+        (line.keys, -1 if line.digit is None else line.digit): line.cells
+        for family in head.families
+        for line in family.lines
+        if line.direction == "vertical"
+    }
+    columns = [[np.nan if cell is None else cell for cell in upright[t]] for t in _tokens(head)]
+    return np.array(columns, dtype=np.float64).T
+
+
+def after(head: Head, found: Calibration, times: int = TIMES) -> Matrix:
+    """The bias on an input so many times as long, as the encoding gives it; nan where nothing is seen."""
+    tokens = _tokens(head, times)
+    role = {"text": 0, "operator": 1, "start": 1, "answer": 2, **OPERANDS}
+    keys, rows = zip(*tokens, strict=True), times * len(before(head))
+    names, places = (list(each) for each in keys)
+    here = torch.tensor([place if name != "start" else 0 for name, place in tokens])
+    facts = torch.tensor([role[name] for name in names])
+    hub = torch.tensor([name not in _along(head) and name != "start" for name in names])
+    k_at = Places(
+        role=facts[None], column=torch.where(hub, -1, here)[None], significance=torch.tensor(places)[None],
+        index=here[None],
+    )  # fmt: skip
+    queries = torch.arange(rows)[None]
+    q_at = Places(role=torch.full((1, rows), 2), column=queries, index=queries)
+    pe = Calibrated(found.heads_a_layer, list(head.lines(None, found.rules.soft)))
+    pe.serve(Attends(head.attention))
+    bias, seen = pe.bias(q_at, k_at), pe.visible(q_at, k_at)
+    shape = (1, found.heads_a_layer, rows, len(tokens))
+    held = torch.zeros(shape) if bias is None else bias.expand(shape)
+    held = held if seen is None else held.masked_fill(~seen, torch.nan)
+    own = torch.tensor([name in ("start", "answer") for name in names])
+    ahead = own & (here > queries[0][:, None])  # in self-attention nothing later is seen
+    return held[0, head.head - 1].masked_fill(ahead, torch.nan).double().numpy()
+
+
+def _along(head: Head) -> set[str]:
+    return {line.keys for family in head.families for line in family.lines if line.axis is not None}
+
+
+def _before(axes: Any, head: Head, scores: str) -> None:
+    values = before(head)
+    low, high = np.nanmin(values), np.nanmax(values)
+    matrix(axes, values, _tokens(head), low, high)
+    axes.set_title(f"head {head.head}: {scores}, {low:.2g} to {high:.2g}", fontsize=8, loc="left")
+
+
+def _after(axes: Any, head: Head, found: Calibration) -> None:
+    values = after(head, found)
+    low, high = np.nanmin(values), np.nanmax(values)
+    matrix(axes, values, _tokens(head, TIMES), min(low, high - 1), high)
+    words = f"bias, 0 to {low:.2g}, {TIMES} x the length" if head.kept else "transparent: no bias"
+    axes.set_title(words, fontsize=8, loc="left")
+
+
+def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high: float) -> None:
+    """Answer tokens by keys, colours from the lowest number to the highest; grey where there is none."""
+    axes.set_facecolor(NONE)
+    axes.imshow(
+        np.ma.masked_invalid(values), cmap="cividis", vmin=low, vmax=high, aspect="auto", interpolation="nearest"
+    )  # fmt: skip
+    names = [name for name, _ in tokens]
+    middles = {
+        name: np.flatnonzero([other == name for other in names]).mean()
+        for name in dict.fromkeys(names)
+    }
+    axes.set_xticks(list(middles.values()), [_short(name) for name in middles], fontsize=6.5)
+    for edge in np.flatnonzero([a != b for a, b in itertools.pairwise(names)]):
+        axes.axvline(edge + 0.5, color="white", lw=0.6)
+    axes.set_ylabel("answer token", fontsize=7)
+    axes.tick_params(labelsize=6.5, length=2)
+    axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
+
+
+def _short(name: str) -> str:
+    return {"operator": "op", "start": "^"}.get(name, name)
+
+
+def _scores(axes: Any, head: Head) -> None:
+    """The strongest lines; those that are kept have a colour."""
+    shown = sorted([*head.kept, *head.dropped], key=_strength)[:SHOWN][::-1]
+    colours = [PALETTE[0] if line.kept else OTHER for line in shown]
+    base = min((line.mean for line in [*head.kept, *head.dropped]), default=0.0)
+    base = min(base, 0.0) if base >= 0 else base
+    axes.barh(
+        range(len(shown)),
+        [line.mean - base for line in shown],
+        left=base,
+        color=colours,
+        height=0.7,
+    )
+    axes.set_yticks(range(len(shown)), [str(line.track) for line in shown], fontsize=6.5)
+    axes.tick_params(labelsize=6.5, length=2)
+    axes.set_title("strongest lines; kept in colour", fontsize=8, loc="left")
+
+
+def _strength(line: Scored) -> tuple[bool, float]:
+    return not line.kept, -line.mean

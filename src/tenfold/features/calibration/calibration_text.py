@@ -1,0 +1,81 @@
+"""A calibration in words: per head the lines kept with their scores, what was dropped, and the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.features.calibration.calibration import Calibration
+from tenfold.features.calibration.line_finding import Head, Scored
+
+SIDES = {"causal": "self-attention", "cross": "cross-attention"}
+
+
+def told(found: Calibration, dropped: int = 2) -> list[str]:
+    """A line a head: `cross-attention, layer 1, head 2: keeps operand 1, column +0 (3.1); dropped ...`."""
+    rules = found.rules
+    how = {side: rules.kappa(side) for side in ("self", "cross")}
+    rule = ", ".join(
+        f"{side}: {'automatic' if kappa is None else f'kappa {kappa:g}'}"
+        for side, kappa in how.items()
+    )
+    where = "the last layer, for all" if rules.source == "last" else "each layer"
+    lines = [
+        f"{found.run}: right on {found.accuracy}" + ("" if found.interpolates else "; imperfect"),
+        f"{rules.scores} of {where}, averaged over {found.samples} problems; thresholds {rule}",
+        *(f"note: {note}" for note in found.notes),
+        *(_head(head, dropped) for head in found.heads),
+    ]
+    empty = len(found.transparent)
+    lines.append(
+        f"{found.kept} lines; {empty} of {len(found.heads)} heads keep nothing and stay open"
+        if empty
+        else f"{found.kept} lines; every head keeps some"
+    )
+    return lines
+
+
+def title(head: Head) -> str:
+    return f"{SIDES[head.attention]}, layer {head.layer}, head {head.head}"
+
+
+def _head(head: Head, dropped: int) -> str:
+    bounds = [
+        f"{family.side} {family.direction} {family.threshold:.3g}"
+        for family in head.families
+        if family.threshold is not None
+    ]
+    kept = "   ".join(map(_line, head.kept)) or "nothing"
+    others = _named(head.dropped, dropped)
+    above = f"; above {', '.join(bounds)}" if bounds else "; no line stands out"
+    return f"{title(head)}: keeps {kept}{above}; dropped {others}"
+
+
+def _line(line: Scored) -> str:
+    return f"{line.track} ({line.mean:.3g})"
+
+
+def _named(lines: Sequence[Scored], most: int) -> str:
+    if not lines:
+        return "none"
+    more = f" and {len(lines) - most} more" if len(lines) > most else ""
+    return "   ".join(map(_line, lines[:most])) + more
+
+
+def as_json(found: Calibration) -> dict[str, Any]:
+    """What was kept, without the averages, which the file has."""
+    known = found.model_dump(mode="json", exclude={"heads"})
+    heads = [
+        {
+            "attention": head.attention,
+            "layer": head.layer,
+            "head": head.head,
+            "kept": [{"line": str(line.track), "mean": line.mean} for line in head.kept],
+            "dropped": len(head.dropped),
+            "thresholds": {
+                f"{family.side} {family.direction}": family.threshold for family in head.families
+            },
+        }
+        for head in found.heads
+    ]
+    return {**known, "lines": found.kept, "heads": heads}

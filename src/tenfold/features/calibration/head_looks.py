@@ -1,0 +1,137 @@
+"""Where heads look in the question while each answer digit is written: at the digit's own column, or elsewhere.
+
+Shapes: B batch, L layers, H heads, T answer tokens, S tokens of the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import IGNORED, Batch
+from tenfold.data.places import Places, distance
+from tenfold.features.calibration.averages import NAMES, answered
+from tenfold.models import Model
+from tenfold.models.trace import trace
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Attention to the question at answer digits, of all layers and heads.
+
+    Asked are digits whose column some operand has: of 12+345 = 357 all three, and not the end. The tens (column 1) are
+    written from `1` and `4`, which are 0 columns back, and a carry from `2` and `5`, 1 column back.
+    """
+
+    weights: Tensor  # (B, L, H, T, S)
+    back: Tensor  # (B, T, S): by how many columns a digit lies below the answer's
+    digits: Tensor  # (B, T, S) bool: keys that are digits with a column, seen from an answer digit
+    asked: Tensor  # (B, T) bool
+    q_at: Places  # of the answer's tokens
+    at: Places  # of the question
+
+    def own(self, backs: Sequence[int] = (0,)) -> Tensor:
+        """(B, T, S): the keys so many columns back."""
+        near = [self.back == offset for offset in backs]
+        return torch.stack(near).any(0) & self.digits
+
+    @cached_property
+    def leads(self) -> Tensor:
+        """(B, L, H, T): the number of the key that has the most attention."""
+        return self.weights.argmax(-1)
+
+    @cached_property
+    def led(self) -> Tensor:
+        """(digits, L, H) bool: whether a digit's own column leads a head."""
+        own = self.own()[:, None, None].expand_as(self.weights)
+        on = own.gather(-1, self.leads.unsqueeze(-1)).squeeze(-1)  # (B, L, H, T)
+        return on.permute(0, 3, 1, 2)[self.asked]
+
+    @property
+    def some_head(self) -> float:
+        """The share of digits whose own column leads some head."""
+        return float(self.led.flatten(1).any(1).double().mean())
+
+    @property
+    def each_head(self) -> Tensor:
+        """(L, H): the share of digits whose own column leads that head."""
+        return self.led.double().mean(0)
+
+    @property
+    def some_head_by_chance(self) -> float:
+        """What `some_head` is expected to be if each head led where it does, but at the digits in another order.
+
+        Heads are dealt independently: 1 less the product over heads of the share of its leads outside of the column.
+        """
+        b, _, _, t, s = self.weights.shape
+        leads = self.leads.flatten(1, 2).unsqueeze(-2).expand(-1, -1, t, -1)  # (B, LH, T, T)
+        own = self.own().unsqueeze(1).expand(b, leads.shape[1], t, s)
+        hits = own.gather(-1, leads).double()  # of digit t, by the lead at digit u
+        held = self.asked[:, None, None, :].double()
+        share = (hits * held).sum(-1) / held.sum(-1).clamp(min=1)  # (B, LH, T)
+        return float((1 - (1 - share).prod(1))[self.asked].mean())
+
+    def where(self, other: Looks) -> Tensor:
+        """(L, H): the share of digits at which a head leads where it mostly does there, by index, at the same answer token.
+
+        A head that goes by absolute places leads at the same indices in a longer question, where other columns are.
+        """
+        held = min(self.leads.shape[-1], other.leads.shape[-1])
+        usual = other.leads[..., :held].mode(0).values  # (L, H, T)
+        same = (self.leads[..., :held] == usual).permute(0, 3, 1, 2)
+        known = self.asked[:, :held] & other.asked.any(0)[:held]
+        return same[known].double().mean(0)
+
+    def weight(self, backs: Sequence[int] = (0,)) -> float:
+        """The share of attention on keys so many columns back, mean over heads and digits."""
+        near = (self.weights * self.own(backs)[:, None, None]).sum(-1).mean((1, 2))  # (B, T)
+        return float(near[self.asked].double().mean())
+
+    def even_weight(self, backs: Sequence[int] = (0,)) -> float:
+        """The same of a head that looks at all tokens of the question alike."""
+        held = (self.at["index"] >= 0).sum(-1)[:, None].double()  # (B|1, 1)
+        return float((self.own(backs).sum(-1) / held)[self.asked].mean())
+
+    def mean(self, layer: int, head: int) -> Tensor:
+        """(T, S): the attention of one head, both counted from 1, over problems that are written alike."""
+        return self.weights[:, layer - 1, head - 1].mean(0)
+
+
+@torch.inference_mode()
+def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool = True) -> Looks:
+    """Of the model's own answers to these problems, or of the true ones.
+
+    Digits from column `upto` (B,) on are not asked about: there the operands have only zeros that fill a width.
+    """
+    if not model.stack.causal:
+        raise TenfoldError(
+            f'a model of the kind "{model.name}" reads its answer in place; where heads look is told of one that writes '
+            "it token by token: seq2seq or decoder"
+        )
+    batch = answered(model, batch) if own else batch
+    question, read = batch.source, batch.read
+    name = NAMES["causal" if question is None else "cross"]
+    question = batch.sequence if question is None else question
+    width = batch.given if question is batch.sequence else question.tokens.shape[1]
+    names = [f"stack.blocks.{layer}.{name}.weights" for layer, _ in enumerate(model.stack.blocks)]
+    with trace(model, *names) as seen:
+        model(batch)
+    weights = torch.stack([seen[each][0][:, :, -read:, :width] for each in names], 1)
+    q_at, at = batch.sequence.places.last(read), question.places.slice(0, width)
+    back, related = distance(q_at["column"], at["column"])
+    shape = (len(batch), read, width)
+    digits = (related & (at["significance"] >= 0).unsqueeze(-2)).expand(shape)
+    back = back.expand(shape)
+    asked = (batch.target != IGNORED) & (digits & (back == 0)).any(-1)
+    if upto is not None:
+        asked = asked & (q_at["column"] < upto[:, None])
+    if not asked.any():
+        raise TenfoldError(
+            "no digit of these answers has a column in the question: nowhere to look"
+        )
+    return Looks(weights, back, digits, asked, q_at, at)

@@ -1,0 +1,1 @@
+"""How complex sums and products of uniform numbers are, counted exactly."""

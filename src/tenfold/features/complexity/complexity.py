@@ -1,0 +1,156 @@
+"""How complex sums and products of uniform numbers are: exact distributions, counted column by column.
+
+Digits are independent, so a short memory decides how a run of carries goes on. For each bound the histories without
+a longer run are counted from the units on, as Python integers: nothing is drawn or rounded. `exact=False` counts in
+floats, for lengths of thousands; what is left of differences is then right to about 1e-13, not in every digit.
+
+| what is counted (`symmetry` paper, section 4 and appendix C.4) | memory besides the run |
+|---|---|
+| `cascades`: a column of base or more, then columns of base - 1 (Figure 13) | none |
+| `carries`: columns in a row that carry | none |
+| `levels`: of the parallel algorithm, one digit times a number (Figure 14) | what the column before carries |
+
+Numbers are uniform over those of at most `length` digits; with `full`, over those of exactly that many.
+
+>>> [str(share) for share in cascades(2)], [str(share) for share in carries(2)]
+(['121/400', '261/400', '9/200'], ['121/400', '9/20', '99/400'])
+>>> f"{float(sum(cascades(50, most=4))):.5f}, {float(cascades(5)[4]):.3e}"
+'0.99793, 8.550e-04'
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+
+from tenfold.core.errors import TenfoldError
+
+BELOW, NINE, OVER = 0, 1, 2  # a column comes to less than base - 1, to base - 1, to base or more
+
+Number = int | float
+Share = Fraction | float
+Moves = dict[int, dict[tuple[int, int], Number]]  # memory -> (class, next memory) -> ways
+Columns = tuple[Moves, Moves]  # of all columns but the highest, and of the highest
+Follow = Callable[[int, int], int]  # (class of a column, run before it) -> run after it
+
+
+def cascades(
+    length: int, base: int = 10, *, full: bool = False, most: int | None = None, exact: bool = True
+) -> list[Share]:
+    """P(longest cascade = 0), P(= 1), ... up to `most`, or the length."""
+    return _sums(_cascading, length, base, full, most, exact)
+
+
+def carries(
+    length: int, base: int = 10, *, full: bool = False, most: int | None = None, exact: bool = True
+) -> list[Share]:
+    """P(no column carries), P(one in a row does, at the most), ... up to `most`, or the length."""
+    return _sums(_carrying, length, base, full, most, exact)
+
+
+def levels(
+    length: int, base: int = 10, *, full: bool = False, most: int | None = None, exact: bool = True
+) -> list[Share]:
+    """P(0 levels), P(1 level), ... for a multiplier uniform over 1 to base - 1.
+
+    The first level leaves in column j the units of d * x_j and the carry of d * x_(j-1): less than 2 * base - 2, as
+    in a sum of two numbers. From there on levels are cascades: 1 + the longest, and none if no product carries.
+
+    >>> f"{float(sum(levels(20, most=4))):.5f}, {levels(5)[4]}"
+    '0.99840, 19/10000'
+    """
+    most, least = _checked(length, base, full, most)
+    multipliers = range(1, base)
+    small = [-(-base // d) for d in multipliers]  # digits 0, 1, ... whose product does not carry
+    nothing = sum(
+        _share(p - least, base - least, exact) * _share(p, base, exact) ** (length - 1)
+        for p in small
+    )
+    at_most = [nothing / (base - 1)]
+    columns = [(_product(d, base, 0), _product(d, base, least)) for d in multipliers]
+    at_most += [_share_of(columns, length, run, _cascading, exact) for run in range(most)]
+    return _differences(at_most)
+
+
+def _sums(
+    follow: Follow, length: int, base: int, full: bool, most: int | None, exact: bool
+) -> list[Share]:
+    most, least = _checked(length, base, full, most)
+    columns = [(_sum(base, 0), _sum(base, least))]
+    return _differences([_share_of(columns, length, run, follow, exact) for run in range(most + 1)])
+
+
+def _checked(length: int, base: int, full: bool, most: int | None) -> tuple[int, int]:
+    """The longest run that is asked for, and the least leading digit."""
+    if length < 1:
+        raise TenfoldError(f"a length of {length} digits is too short; the least is 1")
+    if base < 2:
+        raise TenfoldError(f"base {base}; the least is 2")
+    if most is not None and most < 0:
+        raise TenfoldError(f"runs of at most {most}; the least is 0")
+    return length if most is None else min(most, length), int(full and length > 1)
+
+
+def _share_of(
+    kinds: Sequence[Columns], length: int, longest: int, follow: Follow, exact: bool
+) -> Share:
+    """The share of histories of `length` columns in which no run is longer; kinds of columns are alike likely."""
+    found: Number = 0
+    for middle, top in kinds:
+        ways: dict[tuple[int, int], Number] = {(0, 0): 1}  # (memory, run): histories so far
+        for column in range(length):
+            moves = top if column == length - 1 else middle
+            scale = 1 if exact else 1 / sum(moves[0].values())
+            after: dict[tuple[int, int], Number] = {}
+            for (memory, run), count in ways.items():
+                for (kind, then), choices in moves[memory].items():
+                    now = follow(kind, run)
+                    if now <= longest:
+                        state = then, now
+                        after[state] = after.get(state, 0) + count * choices * scale
+            ways = after
+        found += sum(ways.values())
+    middle, top = kinds[0]
+    total = sum(middle[0].values()) ** (length - 1) * sum(top[0].values()) if exact else 1
+    return _share(found, total * len(kinds), exact)
+
+
+def _share(part: Number, of: Number, exact: bool) -> Share:
+    return Fraction(part) / Fraction(of) if exact else part / of
+
+
+def _differences(at_most: Sequence[Share]) -> list[Share]:
+    return [at_most[0], *(b - a for a, b in pairwise(at_most))]
+
+
+def _sum(base: int, least: int) -> Moves:
+    """A column of a sum: pairs of digits from `least` on, by class; nothing else is remembered."""
+    return {0: _counted((_class(x + y, base), 0) for x, y in product(range(least, base), repeat=2))}
+
+
+def _product(multiplier: int, base: int, least: int) -> Moves:
+    """A column of a product after the first level, by what the column before carries into it."""
+    products = [multiplier * x for x in range(least, base)]
+    return {
+        carry: _counted((_class(p % base + carry, base), p // base) for p in products)
+        for carry in range(base)
+    }
+
+
+def _class(value: int, base: int) -> int:
+    return OVER if value >= base else NINE if value == base - 1 else BELOW
+
+
+def _cascading(kind: int, run: int) -> int:
+    """A column of base or more begins anew; one of base - 1 hands on what there is."""
+    return {BELOW: 0, NINE: run + (run > 0), OVER: 1}[kind]
+
+
+def _carrying(kind: int, run: int) -> int:
+    return {BELOW: 0, NINE: run + (run > 0), OVER: run + 1}[kind]
+
+
+def _counted(moves: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Number]:
+    return dict(Counter(moves))

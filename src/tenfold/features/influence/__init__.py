@@ -1,0 +1,1 @@
+"""Which input digits an answer digit depends on, found by intervention."""

@@ -1,0 +1,134 @@
+"""The columns that each digit of a sum depends on, as a list of relative positions (the `symmetry` paper's Appendix E).
+
+A column d below the answer's decides something only where every column between sums to base - 1, so that a carry runs
+through; among uniform sums that is one in 10^(d - 1). So each pair of columns is asked on problems of its own:
+
+- the columns strictly between the input digit and the answer digit sum to base - 1, all others are uniform;
+- one digit of the input's column, of either operand, becomes each other digit;
+- of these changes, those count that move the true answer digit; where none can (the input lies above the answer digit),
+  all of them.
+
+An input digit **matters** to an answer digit if at least half of the changes that count move the model's answer digit.
+The list of an answer digit holds how many columns back each digit that matters lies, and of which operand it is.
+
+Shapes: N problems, M operands, W their columns, C columns of an answer, all from the units on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks.task import Digits, Ints
+from tenfold.evals.exact_match import Answerer, Examiner
+from tenfold.evals.interventions import Bools, Floats, changes, moved
+
+HALF = 0.5
+Entry = tuple[int, int]  # operand, columns back
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The share of changes that move an answer digit, among those that count: (M, W, C), and how many those are."""
+
+    shares: Floats
+    counts: Ints
+    threshold: float = HALF
+
+    @property
+    def matters(self) -> Bools:
+        return self.shares >= self.threshold
+
+    def of(self, column: int) -> frozenset[Entry]:
+        """The list of an answer digit."""
+        operand, below = np.nonzero(self.matters[:, :, column])
+        return frozenset(
+            (m, column - c) for m, c in zip(operand.tolist(), below.tolist(), strict=True)
+        )
+
+    @property
+    def commonest(self) -> frozenset[Entry]:
+        """The list that most answer digits have; of two, the longer one.
+
+        No digit of the answer has all columns around it, so what most digits that have such a column say is tried too.
+        """
+        lists = [self.of(column) for column in range(self.shares.shape[2])]
+        votes = Counter(entry for each in lists for entry in each)
+        having = Counter(entry for column in range(len(lists)) for entry in self._there(column))
+        voted = frozenset(entry for entry, count in votes.items() if 2 * count > having[entry])
+        return max([*lists, voted], key=lambda each: (self.agreeing(each), len(each)))
+
+    def agreeing(self, wanted: frozenset[Entry]) -> int:
+        """How many answer digits have this list; near the ends, as much of it as there are columns for."""
+        columns = range(self.shares.shape[2])
+        return sum(wanted & self._there(column) == self.of(column) for column in columns)
+
+    def _there(self, column: int) -> frozenset[Entry]:
+        """All that the list of an answer digit could hold."""
+        operands, width, _ = self.shares.shape
+        return frozenset((m, column - c) for m in range(operands) for c in range(width))
+
+    @property
+    def same_list(self) -> float:
+        """The share of answer digits that have the commonest list."""
+        return self.agreeing(self.commonest) / int(self.shares.shape[2])
+
+    @property
+    def reach(self) -> int:
+        """How many columns back the commonest list goes."""
+        return max((back for _, back in self.commonest), default=0)
+
+
+def between(
+    rng: np.random.Generator, n: int, length: int, base: int, low: int, high: int
+) -> Digits:
+    """Pairs of `length`-digit numbers, uniform but for the columns strictly between, which sum to base - 1: (N, 2, W).
+
+    >>> between(np.random.default_rng(0), 1, 6, 10, 1, 5).sum(1)[0, 2:5].tolist()
+    [9, 9, 9]
+    """
+    digits = rng.integers(0, base, (n, 2, length), dtype=np.uint8)
+    if length > 1:
+        digits[..., -1] = rng.integers(1, base, (n, 2))
+    if high > low + 1:
+        digits[:, 1, low + 1 : high] = base - 1 - digits[:, 0, low + 1 : high]
+        if high == length > 1:  # the highest column too: 1..base - 2, so that neither begins with 0
+            first = rng.integers(1, base - 1, n)
+            digits[:, 0, -1], digits[:, 1, -1] = first, base - 1 - first
+    return digits
+
+
+def relative_lists(
+    examiner: Examiner, model: Answerer, length: int, n: int = 30, threshold: float = HALF
+) -> Lists:
+    """What matters to each digit of sums of `length` digits, from `n` problems for each pair of columns."""
+    task = examiner.batcher.task
+    if task.terms != 2 or task.drawn != 2 or task.base < 3:
+        raise TenfoldError(
+            f'lists of columns are for sums of two numbers in base 3 or more, not for "{task.name}" in base {task.base}'
+        )
+    rng = np.random.default_rng((examiner.seed, length, 12))
+    pairs = [(low, high) for high in range(length + 1) for low in range(length)]
+    operands = np.concatenate([between(rng, n, length, task.base, *pair) for pair in pairs])
+    sizes = np.full((len(operands), 2), length, dtype=np.int64)
+    problems = task.solve(operands, sizes)
+    low, high = (np.array(pairs)[:, k].repeat(n) for k in (0, 1))
+    asked = np.broadcast_to((np.arange(length) == low[:, None])[:, None], operands.shape)
+    changed = changes(task, problems, asked)
+    said, true = moved(examiner, model, problems, changed)
+    row, answer = np.arange(len(said)), high[changed.source]
+    said, true = (
+        np.pad(each, ((0, 0), (0, max(0, length + 1 - each.shape[1]))))[row, answer]
+        for each in (said, true)
+    )
+    at = (changed.operand, changed.column, answer)
+    shape = (2, length, length + 1)
+    can, counts, hits = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+    np.add.at(can, at, true)
+    counted = true | (can[at] == 0)
+    np.add.at(counts, at, counted)
+    np.add.at(hits, at, counted & said)
+    return Lists(hits / np.maximum(counts, 1), counts, threshold)

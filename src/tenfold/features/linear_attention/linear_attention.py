@@ -1,0 +1,156 @@
+"""Linear attention over positions alone: its expected loss on the ring, and the gradient, in closed form.
+
+    yhat_i = sum_r S_ir <v, x_r>       absolute positions: S_ir = p_i . p_r;   relative: S_ir = p_(i-r) . u
+
+Inputs inside a window are independent standard normal vectors, so every product of two has a known mean. With q_ir the
+share of windows that hold both i and r, the expected loss of a sample, summed over the outputs in its window, is
+
+    L = sum_ir q_ir |S_ir v - T_ir theta|^2
+    dL/dS_ir = 2 q_ir (|v|^2 S_ir - <v, theta> T_ir)
+    dL/dv    = 2 sum_ir q_ir (S_ir^2 v - S_ir T_ir theta)
+
+The paper sums over windows where we take the mean: its loss is W times ours, and its time runs W times as fast.
+
+Shapes: N positions, D width, W windows, B samples, M positions in a window.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tenfold.core.errors import TenfoldError
+from tenfold.features.linear_attention.ring import Ring, offsets, together
+
+
+class State(NamedTuple):
+    """What is learned."""
+
+    p: Tensor  # (N, D): of positions, or of differences of positions modulo N
+    v: Tensor  # (D,): how an input is read
+
+
+class LinearAttention(ABC):
+    """How positional vectors make scores. `learns_v`: the reading of inputs is trained too, else it is theta."""
+
+    learns_v: bool
+
+    @abstractmethod
+    def scores(self, p: Tensor) -> Tensor:
+        """S from the vectors: (N, D) -> (N, N)."""
+
+    @abstractmethod
+    def pull(self, by_score: Tensor, p: Tensor) -> Tensor:
+        """The gradient of the vectors from that of the scores: (N, N), (N, D) -> (N, D)."""
+
+
+@dataclass(frozen=True)
+class Absolute(LinearAttention):
+    """A vector a position, S = P P^T. The paper's proofs start from v = theta, and so it stays."""
+
+    learns_v: bool = False
+
+    def scores(self, p: Tensor) -> Tensor:
+        return p @ p.T
+
+    def pull(self, by_score: Tensor, p: Tensor) -> Tensor:
+        return (by_score + by_score.T) @ p
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeAttention(LinearAttention):
+    """A vector a difference of positions, read by one constant query u: S_ir = a_(i-r), a_k = p_k . u."""
+
+    u: Tensor  # (D,)
+    learns_v: bool = True
+
+    def scores(self, p: Tensor) -> Tensor:
+        return (p @ self.u)[offsets(len(p))]
+
+    def pull(self, by_score: Tensor, p: Tensor) -> Tensor:
+        by_coefficient = torch.zeros(len(p), dtype=p.dtype)
+        by_coefficient.index_add_(0, offsets(len(p)).flatten(), by_score.flatten())
+        return by_coefficient[:, None] * self.u
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A task, the windows it is trained in, and the direction theta of length 1 that it reads."""
+
+    ring: Ring
+    windows: Tensor  # (W, N), true where inputs are not zero; every window has as many
+    theta: Tensor  # (D,)
+
+    def __post_init__(self) -> None:
+        if self.windows.shape[1] != self.ring.length:
+            raise TenfoldError(
+                f"windows over {self.windows.shape[1]} positions for a ring of {self.ring.length}"
+            )
+        if not math.isclose(float(self.theta.norm()), 1.0, rel_tol=1e-9):
+            raise TenfoldError(f"theta has length {float(self.theta.norm()):.3g}; it has to be 1")
+
+    @property
+    def width(self) -> int:
+        return len(self.theta)
+
+    @property
+    def window(self) -> int:
+        return int(self.windows[0].sum())
+
+    @cached_property
+    def target(self) -> Tensor:
+        return self.ring.target()
+
+    @cached_property
+    def together(self) -> Tensor:
+        return together(self.windows)
+
+    def loss(self, scores: Tensor, v: Tensor) -> Tensor:
+        """The expected training loss of a sample, summed over the outputs in its window."""
+        return (self.together * self._squares(scores, v)).sum()
+
+    def loss_by_position(self, scores: Tensor, v: Tensor) -> Tensor:
+        """The expected squared error of every output when all positions are filled: (N,)."""
+        return self._squares(scores, v).sum(1)
+
+    def _squares(self, scores: Tensor, v: Tensor) -> Tensor:
+        """|S_ir v - T_ir theta|^2, along theta and across it: (N, N)."""
+        along = v @ self.theta
+        across = (v - along * self.theta).square().sum()
+        return (along * scores - self.target).square() + across * scores.square()
+
+    def gradient(self, attention: LinearAttention, state: State) -> State:
+        """Of the expected training loss."""
+        scores = attention.scores(state.p)
+        reads = state.v @ state.v * scores - state.v @ self.theta * self.target
+        by_v = torch.zeros_like(state.v)
+        if attention.learns_v:
+            held = self.together * scores
+            by_v = 2 * ((held * scores).sum() * state.v - (held * self.target).sum() * self.theta)
+        return State(attention.pull(2 * self.together * reads, state.p), by_v)
+
+
+def start(
+    problem: Problem, attention: LinearAttention, generator: torch.Generator, size: float = 1.0
+) -> State:
+    """Isotropic Gaussian vectors of squared length `size` on average; v alike, or theta where it is not learned."""
+    p = _normal(generator, problem.ring.length, problem.width) * math.sqrt(size)
+    v = _normal(generator, problem.width) if attention.learns_v else problem.theta.clone()
+    return State(p, v)
+
+
+def direction(width: int, generator: torch.Generator) -> Tensor:
+    """A random vector of length 1: (D,)."""
+    found = _normal(generator, width)
+    return found / found.norm()
+
+
+def _normal(generator: torch.Generator, *shape: int) -> Tensor:
+    drawn = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return drawn / math.sqrt(shape[-1])

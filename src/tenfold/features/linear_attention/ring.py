@@ -1,0 +1,133 @@
+"""The ring task of the `symmetry` paper (2406.01895, section 5 and appendix D), and the windows that are trained on.
+
+    y_i = alpha <theta, x_i> + sum_{k=1..m} beta_k (<theta, x_(i-k)> + <theta, x_(i+k)>),   i mod n
+
+x_i is Gaussian in R^d where the window is, and zero elsewhere; at test every position is filled. Only s_i = <theta, x_i>
+matters to y, so that the task is one symmetric circulant matrix T with y = T s.
+
+Shapes: N positions, W windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from tenfold.core.errors import TenfoldError
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The task on `length` positions: alpha at the position itself, betas[k - 1] at its k-th neighbours.
+
+    >>> Ring(5, alpha=2.0, betas=(0.5,)).target()[0].tolist()
+    [2.0, 0.5, 0.0, 0.0, 0.5]
+    """
+
+    length: int
+    alpha: float
+    betas: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.length <= 2 * self.neighbours:
+            raise TenfoldError(
+                f"a ring of {self.length} positions with {self.neighbours} neighbours on either side; "
+                f"at least {2 * self.neighbours + 1} positions keep them apart"
+            )
+
+    @classmethod
+    def tapering(cls, length: int, alpha: float, neighbours: int) -> Ring:
+        """A task that a Gram matrix can express: beta_k = alpha/2 (1 - k/(m+1)), whose spectrum is alpha/2 and more.
+
+        The paper names no values. These are half a Fejer kernel beside the other half of alpha.
+
+        >>> Ring.tapering(51, 2.0, neighbours=1).betas
+        (0.5,)
+        """
+        shares = (1 - k / (neighbours + 1) for k in range(1, neighbours + 1))
+        return cls(length, alpha, tuple(alpha / 2 * share for share in shares))
+
+    @property
+    def neighbours(self) -> int:
+        return len(self.betas)
+
+    @property
+    def power(self) -> float:
+        """The mean square of an output, alpha^2 + 2 sum beta_k^2: the loss of a model that says 0."""
+        return self.alpha**2 + 2 * sum(beta**2 for beta in self.betas)
+
+    def coefficients(self) -> Tensor:
+        """What an output takes from the input k places before it: (N,), k modulo N."""
+        found = torch.zeros(self.length, dtype=torch.float64)
+        found[0] = self.alpha
+        for k, beta in enumerate(self.betas, 1):
+            found[k] = found[-k] = beta
+        return found
+
+    def target(self) -> Tensor:
+        """T: what output i takes from input r, (N, N)."""
+        return self.coefficients()[offsets(self.length)]
+
+    def unreachable(self, window: int) -> float:
+        """The training loss below which no vectors p_i bring the inner products p_i . p_r inside one window.
+
+        These make a matrix without negative eigenvalues. The nearest one to T leaves out T's negative eigenvalues,
+        and they are what remains: the sum of their squares. None if alpha + 2 sum_k beta_k cos(k t) >= 0 for all t;
+        for one neighbour, if alpha >= 2 |beta|.
+
+        >>> (
+        ...     Ring(9, alpha=2.0, betas=(1.0,)).unreachable(4),
+        ...     round(Ring(9, 1.0, (1.0,)).unreachable(3), 4),
+        ... )
+        (0.0, 0.1716)
+        """
+        inside = self.target()[:window, :window]
+        return float(torch.linalg.eigvalsh(inside).clamp(max=0).square().sum())
+
+
+@cache
+def offsets(length: int) -> Tensor:
+    """(i - r) modulo N for every output i and input r: (N, N)."""
+    place = torch.arange(length)
+    return (place[:, None] - place) % length
+
+
+def distances(length: int) -> Tensor:
+    """How far apart two positions are, the shorter way around: (N, N)."""
+    found = offsets(length)
+    return torch.minimum(found, length - found)
+
+
+def fixed(length: int, window: int) -> Tensor:
+    """Training fills the first `window` positions always: (1, N).
+
+    >>> fixed(5, 2).int().tolist()
+    [[1, 1, 0, 0, 0]]
+    """
+    _check(length, window)
+    return (torch.arange(length) < window)[None]
+
+
+def shifted(length: int, window: int) -> Tensor:
+    """Training fills `window` positions anywhere on the ring, each place equally often: (N, N).
+
+    >>> shifted(3, 2).int().tolist()
+    [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
+    """
+    _check(length, window)
+    since = offsets(length).T  # positions after the window's first
+    return since < window
+
+
+def together(windows: Tensor) -> Tensor:
+    """The share of windows that hold both positions: (N, N). Times W, the paper's counts, such as n1 - |i - r|."""
+    inside = windows.double()
+    return inside.T @ inside / len(windows)
+
+
+def _check(length: int, window: int) -> None:
+    if not 1 <= window <= length:
+        raise TenfoldError(f"a window of {window} positions on a ring of {length}")

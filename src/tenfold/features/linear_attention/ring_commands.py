@@ -1,0 +1,49 @@
+"""What can be known before anything large is trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tenfold.cli.app import Json, print_json, theory
+
+
+@theory.command
+def ring(
+    *,
+    length: Annotated[int, Parameter(help="Positions on the ring.")] = 51,
+    window: Annotated[int, Parameter(help="Positions that are filled in training.")] = 10,
+    neighbours: Annotated[int, Parameter(help="How many on either side an output needs.")] = 1,
+    width: Annotated[int, Parameter(help="Numbers in an input, and in a positional vector.")] = 200,
+    alpha: Annotated[float, Parameter(help="The weight of an output's own position.")] = 2.0,
+    steps: Annotated[int, Parameter(help="Steps of descent.")] = 4000,
+    seed: Annotated[int, Parameter(help="Of the first vectors, and of samples.")] = 0,
+    simulate: Annotated[
+        bool, Parameter(negative=(), help="Train on samples too, beside the expected gradient.")
+    ] = False,
+    out: Annotated[Path | None, Parameter(help="Draw them into this folder.")] = None,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Linear attention on a ring: absolute positions, the same with shifted data, relative positions.
+
+    Trained in a window, tested with every position filled; the `symmetry` paper's section 5.
+
+    `tenfold theory ring`, `tenfold theory ring --neighbours 5 --window 20 --simulate --out figures`
+    """
+    from tenfold.features.linear_attention.ring import Ring
+    from tenfold.features.linear_attention.ring_figures import outcomes, table, write_figures
+
+    task = Ring.tapering(length, alpha, neighbours)
+    found = outcomes(task, window, width, seed, steps, simulate=simulate)
+    drawn = write_figures(found, out) if out is not None else {}
+    if json_:
+        told = {name: outcome.as_json() for name, outcome in found.items()}
+        figures = {name: str(path) for name, path in drawn.items()}
+        return print_json({"zero_loss": task.power, "models": told, "figures": figures})
+    print(*table(found), sep="\n")
+    print(f"a model that says 0 has loss {task.power:.4g}")
+    for path in drawn.values():
+        print(path)
+    return None

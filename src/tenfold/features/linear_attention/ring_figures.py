@@ -1,0 +1,172 @@
+"""The theory of the `symmetry` paper as pictures (its Figures 9, 15, 16) and as a table.
+
+A line is the expected gradient; dots of the same colour are the same descent on samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from matplotlib import colors, pyplot
+from torch import Tensor
+
+from tenfold.drawing.figures import PALETTE, save_files
+from tenfold.features.linear_attention.ring import Ring
+from tenfold.features.linear_attention.ring_contest import BATCH, contest
+from tenfold.features.linear_attention.ring_descent import LearnedWeights, sampled_loss
+
+WORDS = {"absolute": "absolute", "augmented": "absolute, shifted windows", "relative": "relative"}
+COLORS = dict(zip(WORDS, PALETTE, strict=False))
+GREY = "#555555"
+SAMPLES = 5000  # at every position, as in the paper
+
+
+@dataclass(frozen=True)
+class RingOutcome:
+    """What a model learned by the expected gradient, and, where it was simulated, from samples."""
+
+    learned: LearnedWeights
+    simulated: LearnedWeights | None = None
+    measured: Tensor | None = None  # (N,): the test loss over samples of the simulated model
+
+    def as_json(self) -> dict[str, float]:
+        """Losses of an output: in training, over all positions at test, and there inside the window and beyond."""
+        window, losses = self.learned.problem.window, self.learned.by_position
+        told = {
+            "train_loss": self.learned.train_loss,
+            "test_loss": self.learned.test_loss,
+            "inside": float(losses[:window].mean()),
+        }
+        if window < len(losses):
+            told["beyond"] = float(losses[window:].mean())
+        if self.simulated is not None and self.measured is not None:
+            told |= {
+                "simulated_train_loss": self.simulated.train_loss,
+                "simulated_test_loss": float(self.measured.mean()),
+            }
+        return told
+
+
+def outcomes(
+    ring: Ring, window: int, width: int, seed: int, steps: int, *, simulate: bool = False
+) -> dict[str, RingOutcome]:
+    """Train the three."""
+    found = {}
+    for name, case in contest(ring, window, width, seed, steps).items():
+        if simulate:
+            generator = torch.Generator().manual_seed(seed)
+            simulated = case.simulate(generator)
+            measured = sampled_loss(simulated, SAMPLES, generator)
+            found[name] = RingOutcome(case.learn(), simulated, measured)
+        else:
+            found[name] = RingOutcome(case.learn())
+    return found
+
+
+def write_figures(found: Mapping[str, RingOutcome], folder: Path) -> dict[str, Path]:
+    """train, test and learned, as PNG and SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = {"train": _train(found), "test": _test(found), "learned": _learned(found)}
+    return {name: save_files(figure, folder / name)[0] for name, figure in drawn.items()}
+
+
+def _train(found: Mapping[str, RingOutcome]) -> Any:
+    """Figures 9(a) and 15(a): the loss of an output inside the window as it is trained."""
+    figure, axes = pyplot.subplots(figsize=(5.0, 3.4), layout="constrained")
+    for name, outcome in found.items():
+        color = COLORS[name]
+        axes.plot(*_points(outcome.learned), color=color, label=WORDS[name], lw=1.7)
+        if outcome.simulated is not None:
+            axes.plot(*_points(outcome.simulated), ".", color=color, ms=4, zorder=3)
+    axes.set_xscale("log")
+    axes.set(xlabel="step", ylabel="training loss", yscale="log")
+    return _framed(figure, axes, _dots(found, f"trained on {BATCH} samples a step"))
+
+
+def _points(learned: LearnedWeights) -> tuple[list[int], list[float]]:
+    """Steps from the first on, since their axis is logarithmic, and losses."""
+    return [step for step, _ in learned.curve[1:]], [loss for _, loss in learned.curve[1:]]
+
+
+def _test(found: Mapping[str, RingOutcome]) -> Any:
+    """Figures 9(b) and 15(b): the loss at every position once all of them are filled."""
+    figure, axes = pyplot.subplots(figsize=(5.0, 3.4), layout="constrained")
+    problem = found["absolute"].learned.problem
+    place = range(1, problem.ring.length + 1)
+    axes.axvspan(0.5, problem.window + 0.5, color="#000000", alpha=0.06, lw=0)
+    axes.axhline(problem.ring.power, color=GREY, lw=1, ls=":")
+    limit = f"a model that says 0: {problem.ring.power:.4g}"
+    axes.annotate(limit, (place[-1], problem.ring.power), (0, 4), textcoords="offset points",
+                  fontsize=8, color=GREY, ha="right")  # fmt: skip
+    for name, outcome in found.items():
+        axes.plot(place, outcome.learned.by_position, color=COLORS[name], label=WORDS[name], lw=1.7)
+        if outcome.measured is not None:
+            axes.plot(place, outcome.measured, ".", color=COLORS[name], ms=4, zorder=3)
+    axes.set(xlabel="position", ylabel="test loss", yscale="log", xlim=(0.5, place[-1] + 0.5))
+    axes.set_ylim(top=4 * problem.ring.power)
+    note = f"first {problem.window}: filled in training"
+    return _framed(figure, axes, note + _dots(found, f"trained on samples, tested on {SAMPLES:,}"))
+
+
+def _dots(found: Mapping[str, RingOutcome], what: str) -> str:
+    return f"   dots: {what}" if any(each.simulated for each in found.values()) else ""
+
+
+def _framed(figure: Any, axes: Any, note: str) -> Any:
+    axes.annotate(note, (0.0, 1.03), xycoords="axes fraction", fontsize=8, color=GREY)
+    axes.grid(alpha=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    return figure
+
+
+def _learned(found: Mapping[str, RingOutcome]) -> Any:
+    """Figure 16: what output i takes from input r, and for relative positions what it takes by difference."""
+    figure, panels = pyplot.subplots(2, 2, figsize=(7.2, 6.4), layout="compressed")
+    ring = found["absolute"].learned.problem.ring
+    shown = {
+        "the task": ring.target(),
+        **{WORDS[name]: found[name].learned.effective for name in ("absolute", "augmented")},
+    }
+    shades = _shades()
+    for axes, (title, matrix) in zip(panels.flat, shown.items(), strict=False):
+        image = axes.imshow(
+            matrix.numpy(), cmap=shades, vmin=-ring.alpha, vmax=ring.alpha,
+            extent=(0.5, ring.length + 0.5, ring.length + 0.5, 0.5),
+        )  # fmt: skip
+        axes.set(xlabel="input position", ylabel="output position")
+        axes.set_title(title, fontsize=10, loc="left")
+    figure.colorbar(image, ax=panels, fraction=0.04, shrink=0.5).ax.tick_params(labelsize=8)
+    half = (ring.length - 1) // 2
+    away = range(half - ring.length + 1, half + 1)
+    order = torch.tensor([offset % ring.length for offset in away])
+    taken = found["relative"].learned.effective[:, 0][order]  # output k from input 0
+    axes = panels[1, 1]
+    axes.plot(away, ring.coefficients()[order], "o", color=GREY, mfc="none", ms=5, label="the task")
+    axes.plot(away, taken, ".-", color=COLORS["relative"], lw=1, ms=4, label="learned")
+    axes.set(xlabel="output position less input position")
+    axes.set_box_aspect(1)
+    axes.set_title("relative", fontsize=10, loc="left")
+    axes.grid(alpha=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _shades() -> Any:
+    return colors.LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#FFFFFF", PALETTE[0]])
+
+
+def table(found: Mapping[str, RingOutcome]) -> list[str]:
+    """A line a model, losses of an output."""
+    told = {WORDS[name]: outcome.as_json() for name, outcome in found.items()}
+    columns = list(next(iter(told.values())))
+    first = max(map(len, told))
+    lines = [" " * first + "".join(f"  {name.replace('_', ' '):>20}" for name in columns)]
+    for name, losses in told.items():
+        lines.append(f"{name:{first}}" + "".join(f"  {losses[key]:>20.3g}" for key in columns))
+    return lines

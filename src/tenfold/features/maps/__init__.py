@@ -1,0 +1,1 @@
+"""What the positional encodings of a trained model learned."""

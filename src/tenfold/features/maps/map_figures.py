@@ -1,0 +1,153 @@
+"""Positional maps as pictures (the `symmetry` paper's Figures 11 and 12).
+
+A panel a layer: offsets (query minus key) against the elements of their vectors; a multiplier's vectors in a panel below.
+Where a layer has many tables, such as one for each pair of roles, the vectors' lengths stand in one picture.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import colors, pyplot
+from matplotlib.gridspec import GridSpec
+
+from tenfold.drawing.figures import PALETTE, Figure, save_figure
+from tenfold.encodings.learned_maps import Map
+from tenfold.features.maps.positional_maps import Layer
+
+ACROSS = 3  # panels beside each other
+MOST = 4  # tables of a layer that are drawn whole
+SHADES = colors.LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#FFFFFF", PALETTE[0]])
+SOFT, DARK = "#555555", "#444444"  # on the picture itself, whatever the page's colours
+NONE = "#CCCCCC"  # where there is no such row
+WORDS = {"element": "element of the vector", "head": "head"}
+
+
+def draw_maps(found: Sequence[Layer], folder: Path, title: str, name: str = "maps") -> list[Figure]:
+    """A figure for all layers that have the same tables, as PNG and SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    shown = [layer for layer in found if layer.maps]
+    alike = [list(some) for _, some in itertools.groupby(shown, key=_tables)]
+    for number, some in enumerate(alike):
+        path = folder / (name if len(alike) == 1 else f"{name}-{number + 1}")
+        whole = title if len(alike) == 1 else f"{title}: {_span(some)}"
+        many = len(some[0].maps) > MOST
+        drawn.append(save_figure(_lengths(some) if many else _vectors(some), path, whole, None))
+    return drawn
+
+
+def _tables(layer: Layer) -> tuple[str, ...]:
+    return tuple(each.title for each in layer.maps)
+
+
+def _span(some: Sequence[Layer]) -> str:
+    names = dict.fromkeys((some[0].name, some[-1].name))
+    return " to ".join(names)
+
+
+def _vectors(some: Sequence[Layer]) -> Any:
+    """Every table of every layer; of one table, all layers have the same colours, told beside its first row of panels."""
+    tables = [[layer.maps[k].occurring for layer in some] for k in range(len(some[0].maps))]
+    blocks, across = -(-len(some) // ACROSS), min(len(some), ACROSS)
+    heights = [min(3.6, 0.5 + 0.048 * max(len(t.places) for t in table)) for table in tables]
+    figure = pyplot.figure(figsize=(2.5 * across + 0.9, blocks * (sum(heights) + 0.75)), layout="constrained")  # fmt: skip
+    grid = GridSpec(blocks * len(tables), across, figure, height_ratios=heights * blocks)
+    for k, table in enumerate(tables):
+        most = max(float(each.values.abs().max()) for each in table) or 1.0
+        axes = []
+        for number, (layer, each) in enumerate(zip(some, table, strict=True)):
+            block, column = divmod(number, ACROSS)
+            panel = figure.add_subplot(grid[block * len(tables) + k, column])
+            image = _panel(panel, each, most, layer.back.get(each.axis or ""))
+            heading = [layer.name] * (k == 0) + [each.title] * (len(tables) > 1)
+            panel.set_title("\n".join(heading), fontsize=9, loc="left")
+            if column == 0 and each.names[0].lstrip("-").isdigit():  # else they say what they are
+                panel.set_ylabel(each.along, fontsize=8)
+            axes.append(panel)
+        bar = figure.colorbar(image, ax=axes[:across], fraction=0.05, pad=0.02, aspect=max(6, 8 * heights[k]))  # fmt: skip
+        bar.ax.tick_params(labelsize=7)
+    if any(layer.back for layer in some):
+        figure.supxlabel("arrow: the next lower digit of the same number", fontsize=8, color=SOFT)
+    return figure
+
+
+def _panel(axes: Any, table: Map, most: float, back: int | None) -> Any:
+    """A table; rows between its first and its last that do not occur stay grey."""
+    low, high = table.places[0], table.places[-1]
+    values = np.full((high - low + 1, table.values.shape[1]), np.nan)
+    values[np.array(table.places) - low] = table.values.numpy()
+    axes.set_facecolor(NONE)
+    image = axes.imshow(
+        np.ma.masked_invalid(values), cmap=SHADES, vmin=-most, vmax=most, aspect="auto", origin="lower",
+        interpolation="nearest", extent=(0.5, values.shape[1] + 0.5, low - 0.5, high + 0.5),
+    )  # fmt: skip
+    axes.set_xlabel(WORDS[table.across], fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    if table.axis is None:
+        step = max(1, len(table.places) // 8)
+        axes.set_yticks(table.places[::step], table.names[::step])
+        return image
+    far = max(1, high, -low)
+    step = next(size for size in (1, 2, 5, 10, 20, 50, 10**6) if far / size <= 5)
+    axes.set_yticks([t for t in range(-step * (far // step), far + 1, step) if low <= t <= high])
+    if low <= 0 <= high:
+        for edge in (-0.5, 0.5):
+            axes.axhline(edge, color=DARK, lw=0.6, dashes=(3, 2))
+        axes.annotate("0", (1, 0), (3, 0), ("axes fraction", "data"), "offset points",
+                      fontsize=7, va="center", color=SOFT)  # fmt: skip
+    if back is not None and low <= back <= high:
+        axes.annotate(
+            "",
+            (1, back), (9, 9 * back), ("axes fraction", "data"), "offset points",
+            arrowprops={"arrowstyle": "-|>", "color": SOFT, "lw": 0.7, "mutation_scale": 6},
+        )  # fmt: skip
+    return image
+
+
+def _lengths(some: Sequence[Layer]) -> Any:
+    """The length of every vector: a line a table, a column an offset; then what has no offset."""
+    shown = [[each.occurring for each in layer.maps] for layer in some]
+    tables = list(dict.fromkeys(each.title for own in shown for each in own))
+    held = {place for own in shown for each in own if each.axis for place in each.places}
+    others = [name for own in shown for each in own if not each.axis for name in _columns(each)]
+    columns = [*map(str, sorted(held)), *dict.fromkeys(others)]
+    filled = []
+    for own in shown:
+        values = np.full((len(tables), len(columns)), np.nan)
+        for each in own:
+            for name, size in zip(_columns(each), each.strengths.tolist(), strict=True):
+                values[tables.index(each.title), columns.index(name)] = size
+        filled.append(values)
+    most = max(float(np.nanmax(values)) for values in filled)
+    wide, tall = 2.4 + 0.16 * max(len(columns), 12), 0.9 + 0.17 * len(tables)
+    figure, panels = pyplot.subplots(
+        len(some), 1, figsize=(wide, tall * len(some)), layout="constrained", squeeze=False
+    )
+    for axes, layer, values in zip(panels.flat, some, filled, strict=True):
+        axes.set_facecolor(NONE)
+        image = axes.imshow(np.ma.masked_invalid(values), cmap="cividis", vmin=0, vmax=most, aspect="auto", interpolation="nearest")  # fmt: skip
+        axes.set_yticks(range(len(tables)), tables, fontsize=6.5)
+        step = max(1, len(held) // 12)
+        ticks = [n for n in range(len(columns)) if n >= len(held) or int(columns[n]) % step == 0]
+        axes.set_xticks(ticks, [columns[n] for n in ticks], fontsize=6.5, rotation=90)
+        axes.set_title(f"{layer.name}: lengths of the vectors", fontsize=9, loc="left")
+        axes.set_xlabel(layer.maps[0].along if layer.maps[0].axis else "offset, query - key", fontsize=8)  # fmt: skip
+        if "0" in columns:
+            for edge in (-0.5, 0.5):
+                axes.axvline(columns.index("0") + edge, color="#FAFAFA", lw=0.7, dashes=(3, 2))
+    figure.colorbar(image, ax=panels, fraction=0.03, pad=0.02).ax.tick_params(labelsize=7)
+    return figure
+
+
+def _columns(table: Map) -> list[str]:
+    """`-1` is an offset, `place 1` is none."""
+    if table.axis:
+        return [str(place) for place in table.places]
+    what = table.along.split()[0]
+    return [f"{what} {name}" if name.isdigit() else name for name in table.names]

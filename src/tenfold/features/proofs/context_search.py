@@ -1,0 +1,196 @@
+"""The space that is searched: what a model sees of a problem, situations between two columns, which column may follow.
+
+Shapes: F situations (nodes), E pairs of a node and a column, S symbols, M' operands read by columns, A answers seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks.task import Ints
+from tenfold.data.tasks.transducer import REFUSED, Transducer
+
+LIMIT = 10_000_000  # contexts, unless told otherwise
+MOST = 2**29  # pairs of a situation and a column that are looked at together
+
+
+class TooMany(TenfoldError):
+    """More contexts than were allowed."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a problem a model sees when it writes a digit."""
+
+    columns: int  # of operands, behind the digit's own
+    answers: int  # tokens of the answer before it
+    start: int | None = (
+        None  # columns from which the answer's beginning is seen; default: as `columns`
+    )
+    period: int = 1  # of cyclic positions; 1 without
+    together: bool = False  # operands are padded to the longest, so that they end together
+
+    @property
+    def near(self) -> int:
+        """From this column on, the start is out of sight."""
+        return 1 + (self.columns if self.start is None else self.start)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Situations between two columns. All (F,), or as said."""
+
+    far: Ints  # columns since the start, as far as it can be told
+    columns: Ints  # (F, kept): the last ones
+    answers: Ints  # (F, A): the last ones
+    state: Ints  # of the task's machine
+    lengths: Ints  # the operands' lengths modulo the period, as one number
+    turn: Ints  # this column's number modulo the period
+    blanks: Ints  # columns since all operands ended
+
+    def __len__(self) -> int:
+        return len(self.far)
+
+    def __getitem__(self, at: Ints) -> Nodes:
+        return Nodes(**{field.name: getattr(self, field.name)[at] for field in fields(self)})
+
+
+class Space:
+    """Nodes, which columns may follow each, and what the model can tell apart."""
+
+    def __init__(
+        self,
+        transducer: Transducer,
+        view: View,
+        limit: int,
+        *,
+        tokens: int | None = None,
+        room: int = 0,  # places of an answer beyond its operands, where these are told apart
+    ) -> None:
+        self.room = room
+        self.machine, self.view, self.limit = transducer, view, limit
+        self.kept = max(view.columns, 1)  # columns back that a node remembers: the last one always
+        self.ends = 1 if view.together else transducer.operands  # lengths that matter
+        self.tokens = (
+            tokens or transducer.tokens
+        ) + 1  # that may stand in an answer; the last is none
+        self.phases = view.period ** (self.ends + 1)
+        columns = (transducer.symbols + 1) ** (self.kept + 1)
+        keys = (
+            (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
+        )
+        if (
+            keys * (transducer.states + 1) * (room + 2) >= 2**63
+        ):  # two contexts must never share a key
+            raise TooMany(
+                f"contexts of {view.columns + 1} columns and {view.answers} answers are too many to "
+                "number; take fewer layers or a narrower window"
+            )
+        self.follows = _admissible(transducer, view.together)
+        blank = transducer.digits(np.arange(transducer.symbols + 1)) == transducer.base
+        self.blank = (
+            blank[:, :1] if view.together else blank
+        )  # (S + 1, ends); the last is no column
+        self.blank[-1] = False
+
+    def begin(self) -> Nodes:
+        """One node for each value of the hub and each set of lengths modulo the period."""
+        machine, view = self.machine, self.view
+        if len(machine.starts) * view.period**self.ends > self.limit:
+            raise self.too_many()
+        lengths = np.arange(view.period**self.ends)
+        state = np.repeat(machine.starts, len(lengths))
+        n, zero = len(state), np.zeros(len(state), dtype=np.int64)
+        return Nodes(
+            far=zero,
+            columns=np.full((n, self.kept), machine.symbols, dtype=np.int64),
+            answers=np.full((n, view.answers), self.tokens - 1, dtype=np.int64),
+            state=state,
+            lengths=np.tile(lengths, len(machine.starts)),
+            turn=zero,
+            blanks=zero,
+        )
+
+    def ahead(self, nodes: Nodes) -> tuple[Ints, Ints]:
+        """Every node with every column that may follow it: (E,), (E,)."""
+        if len(nodes) * self.machine.symbols > MOST:
+            raise self.too_many()
+        last = nodes.columns[:, -1]
+        may = self.follows[np.minimum(nodes.far, 2), last]  # (F, S)
+        at, column = np.nonzero(may)
+        period = self.view.period
+        if period > 1:  # an operand ends where its length says
+            fine = np.ones(len(at), dtype=bool)
+            for m in range(self.ends):
+                ends = self.blank[column, m] & ~self.blank[last[at], m]
+                due = nodes.lengths[at] // period**m % period == nodes.turn[at]
+                fine &= ~ends | due
+            at, column = at[fine], column[fine]
+        there = self.machine.output[nodes.state[at], column] != REFUSED
+        return at[there], column[there]
+
+    def after(self, nodes: Nodes, column: Ints, output: Ints) -> Nodes:
+        """The nodes that follow, one column further."""
+        return Nodes(
+            far=np.minimum(nodes.far + 1, max(self.view.columns + 1, self.view.near, 2)),
+            columns=np.concatenate([nodes.columns[:, 1:], column[:, None]], 1),
+            answers=np.concatenate([nodes.answers, output[:, None]], 1)[:, 1:],
+            state=self.machine.next[nodes.state, column],
+            lengths=nodes.lengths,
+            turn=(nodes.turn + 1) % self.view.period,
+            blanks=np.where(self.blank[column].all(1), np.minimum(nodes.blanks + 1, self.room), 0),
+        )
+
+    def node_key(self, nodes: Nodes) -> Ints:
+        seen = self._key(nodes, nodes.columns, nodes.far)
+        return (seen * self.machine.states + nodes.state) * (self.room + 1) + nodes.blanks
+
+    def context_key(self, nodes: Nodes, column: Ints) -> Ints:
+        """What the model sees; of the state, it sees the hub."""
+        columns = nodes.columns[:, self.kept - self.view.columns :]
+        far = np.minimum(nodes.far, self.view.near)
+        seen = self._key(nodes, np.concatenate([columns, column[:, None]], 1), far)
+        return seen * len(self.machine.starts) + self.machine.value[nodes.state]
+
+    def _key(self, nodes: Nodes, columns: Ints, far: Ints) -> Ints:
+        key = far
+        for part in columns.T:
+            key = key * (self.machine.symbols + 1) + part
+        for part in nodes.answers.T:
+            key = key * self.tokens + part
+        if self.view.period > 1:
+            key = (key * self.view.period**self.ends + nodes.lengths) * self.view.period
+            key = key + nodes.turn
+        return key
+
+    def too_many(self) -> TooMany:
+        return TooMany(
+            f"more than {self.limit:,} contexts of {self.view.columns + 1} columns; raise the limit, "
+            "or take fewer layers or a narrower window"
+        )
+
+
+def _admissible(machine: Transducer, together: bool) -> NDArray[np.bool_]:
+    """Which column may follow which, (3, S + 1, S): at the start, right after it, and later.
+
+    Every operand has a digit to begin with; one that has ended stays ended; and none ends in a leading
+    zero, unless it is the number 0. Together: all end at once, and not all in a leading zero.
+    """
+    digits = machine.digits(np.arange(machine.symbols))  # (S, M')
+    blank = digits == machine.base
+    table = np.zeros((3, machine.symbols + 1, machine.symbols), dtype=bool)
+    table[0, machine.symbols] = ~blank.any(1)
+    stays = (~blank[:, None] | blank[None]).all(-1)  # (last, next)
+    ends = ~blank[:, None] & blank[None]
+    zero = ends & (digits[:, None] == 0)
+    bad = (zero.all(-1) & ends.any(-1)) if together else zero.any(-1)
+    if together:
+        whole = blank.all(1) | ~blank.any(1)
+        stays &= whole[:, None] & whole[None]
+    table[1, :-1] = stays & ~blank.any(1)[:, None]
+    table[2, :-1] = stays & ~bad
+    return table

@@ -1,0 +1,83 @@
+"""Products of any two numbers by proved models alone, as at school: a line for each digit, then the sum of the lines.
+
+345*67: 7*345 = 2415 and 6*345 = 2070 by a model proved for one-digit multipliers, 2415+20700 = 23115 by a proved
+adder. Both are right at every length, so the product is; what is ours is to take the multiplier digit by digit, to
+write zeros after a line, and to hand one answer on as the next question.
+
+Shapes: W digits of a number, least significant first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks.arithmetic.addition import Addition, settle
+from tenfold.data.tasks.arithmetic.multiplication import Multiplication
+from tenfold.data.tasks.task import Digits, Examples, significant
+from tenfold.features.proofs.run_machine import extract_machine
+from tenfold.runs.run import Answer, Run
+
+
+class Schoolbook:
+    """`Schoolbook(multiplier, adder).ask("345*67")`, from two runs in the same base."""
+
+    def __init__(self, multiplier: Run, adder: Run) -> None:
+        self.multiplier, self.adder = multiplier, adder
+        self.task = multiplier.built.batcher.task
+        sums = adder.built.batcher.task
+        if not (
+            isinstance(self.task, Multiplication) and isinstance(sums, Addition) and sums.terms == 2
+        ):
+            raise TenfoldError(
+                "a run of multiplication and one of addition of two numbers are needed, in this order"
+            )
+        if self.task.base != sums.base:
+            raise TenfoldError("the two runs count in different bases")
+
+    def ask(self, question: str, *, machine: bool = False) -> Answer:
+        """The product as a person writes it, with the truth beside it."""
+        operands, lengths = self.task.operands_of(question, "a product of 2 numbers", "345*67")
+        first, second = (digits[:n] for digits, n in zip(operands[0], lengths[0], strict=True))
+        few, many = sorted((first, second), key=len)
+        found, truth = self.product(few, many, machine=machine), _product(few, many, self.task.base)
+        shown = (self.task.number(d, len(d)) for d in (first, second, found, truth))
+        first_text, second_text, answer, right = shown
+        return Answer(f"{first_text}{self.task.operator}{second_text}", answer, right)
+
+    def product(self, few: Digits, many: Digits, *, machine: bool = False) -> Digits:
+        """The digits of a product, each written by one model or the other."""
+        total = np.zeros(1, dtype=np.uint8)
+        for place, digit in enumerate(few):
+            line = _answered(self.multiplier, np.array([digit]), many, machine)
+            if line.any():
+                line = np.concatenate([np.zeros(place, dtype=np.uint8), line])
+                total = _answered(self.adder, total, line, machine)
+        return total
+
+
+def _answered(run: Run, first: Digits, second: Digits, machine: bool) -> Digits:
+    """What a run's model writes for two numbers."""
+    batcher = run.built.batcher
+    operands = np.zeros((1, 2, max(len(first), len(second))), dtype=np.uint8)
+    operands[0, 0, : len(first)], operands[0, 1, : len(second)] = first, second
+    examples = batcher.task.solve(operands, np.array([[len(first), len(second)]]))
+    tokens = extract_machine(run).answer(examples) if machine else _decoded(run, examples)
+    if not len(tokens) or tokens.max() >= batcher.task.base:
+        raise TenfoldError(f'the model of "{run.recipe.name}" wrote no number')
+    return tokens.astype(np.uint8)
+
+
+def _decoded(run: Run, examples: Examples) -> Digits:
+    batcher = run.built.batcher
+    swift = run.answerer()
+    answer = swift.answer(batcher(examples).asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
+    return answer[answer != swift.end]
+
+
+def _product(few: Digits, many: Digits, base: int) -> Digits:
+    """The truth: columns of products, carries settled."""
+    columns = np.zeros(len(few) + len(many), dtype=np.int64)
+    columns[:-1] = np.convolve(few.astype(np.int64), many.astype(np.int64))
+    digits = settle(columns, base)
+    return digits[: int(significant(digits))]

@@ -1,0 +1,1 @@
+"""How far an encoding and a trained model look, and whether longer inputs can hurt."""

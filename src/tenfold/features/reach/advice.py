@@ -1,0 +1,150 @@
+"""Trained at one length, served at another: what theory expects of each encoding, and what it cannot say.
+
+What decides is how much weight a longer text adds to what a query already spreads: the sum of b(n) up to the serving
+length over that up to the training length (`growth`). A convergent series bounds it whatever the length; a divergent one
+may still add little over the range that is asked about, to all heads or to some (Sandwich): it diverges in the limit alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import options_of
+from tenfold.encodings.decay_series import SeriesVerdict
+from tenfold.encodings.encoding import ENCODINGS
+from tenfold.features.reach.partial_sums import WAVY, growth
+from tenfold.features.reach.receptive_field import Fields, reaches
+from tenfold.features.reach.series_by_name import NamedSeries, given
+
+SHARES = (0.5, 0.05, 0.01)
+LITTLE = 0.05  # the same share by which a perplexity counts as kept
+SEEN = "such encodings held in our runs (sandwich, kerple-log)"
+LIMITS = (
+    "What a longer text adds is of the head that gains least and of the one that gains most. Sums count the bias alone: queries, keys and values are taken to matter alike at every distance.",
+    "Convergence is enough for extrapolation in the paper's theorem; that divergence forbids it was only seen in experiments.",
+    "Keeping perplexity is not using a longer text: what lies beyond a head's reach it hardly sees.",
+    "Learned numbers (kerple-log, kerple-power, t5) are as first drawn; training moves them. Of places that enter by rotation or at the input, theory sees only that no weight falls with distance.",
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Of one encoding: a verdict, reaches for several shares, what a longer text adds to its heads, what to expect."""
+
+    name: str
+    converges: bool | None  # of all heads; None: not of all, not known, or no series
+    verdict: str
+    why: str
+    reaches: list[Fields]
+    adds: tuple[float, float] | None  # in the least and in the most of heads
+    expect: str
+    learned: bool
+
+
+def advise(
+    train: int,
+    serve: int,
+    asked: Sequence[NamedSeries] | None = None,
+    heads: int = 8,
+    shares: Sequence[float] = SHARES,
+) -> list[Advice]:
+    """For encodings, formulas or tables; if none is named, for every encoding that needs no options.
+
+    >>> from tenfold.features.reach.series_by_name import several
+    >>> for told in advise(2048, 16384, several(["alibi", "inverse", "fire"])):
+    ...     print(f"{told.name}: {told.verdict}, {told.expect}")
+    alibi: converges, should hold: a longer text adds 0.0% to the weight
+    inverse: diverges, should get worse: a longer text adds 28.9% to 89.9% to the weight, and more the longer it is
+    fire: no series, theory says nothing
+    """
+    if train < 1 or serve < train:
+        raise TenfoldError(
+            f"training at {train} and serving at {serve} tokens; at least 1, and serving no shorter than training"
+        )
+    if serve > WAVY:
+        raise TenfoldError(f"serving at {serve} tokens; at most {WAVY:,}, sums are taken that far")
+    plain = [given(name, heads) for name in ENCODINGS.names() if _plain(name)] if not asked else []
+    told = [advice(about, train, serve, shares) for about in asked or plain]
+    return told if asked else sorted(told, key=_rank)
+
+
+def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] = SHARES) -> Advice:
+    series = about.series
+    if series is None:
+        nothing = "theory says nothing"
+        return Advice(about.name, None, "no series", about.why_not, [], None, nothing, False)
+    verdicts, ends = series.verdicts, series.decay.ends
+    found = reaches(series, shares, ends)  # of a table, within what there is of it
+    adds = None
+    if ends is None or serve <= ends:
+        each = growth(series, train, serve)
+        adds = min(each), max(each)
+    converges, verdict = of_all(verdicts)
+    whys = list(dict.fromkeys(v.why for v in verdicts))
+    whys = whys if len(whys) <= 2 else [series.decay.why]
+    return Advice(
+        about.name, converges, verdict, "; ".join(whys), found, adds, _expect(verdicts, adds),
+        about.learned,
+    )  # fmt: skip
+
+
+def of_all(verdicts: Sequence[SeriesVerdict]) -> tuple[bool | None, str]:
+    """What is alike of all heads, None if nothing is or nobody knows; and in words.
+
+    >>> (
+    ...     of_all([SeriesVerdict(True, ""), SeriesVerdict(False, "")]),
+    ...     of_all([SeriesVerdict(None, "")]),
+    ... )
+    ((None, 'converges in 1 of 2 heads'), (None, 'undecided'))
+    """
+    held = [verdict.converges for verdict in verdicts]
+    yes, no = held.count(True), held.count(False)
+    if yes == len(held):
+        return True, "converges"
+    if no == len(held):
+        return False, "diverges"
+    if yes:
+        return None, f"converges in {yes} of {len(held)} heads"
+    return None, f"diverges in {no} of {len(held)} heads" if no else "undecided"
+
+
+def in_percent(adds: tuple[float, float]) -> str:
+    """
+    >>> in_percent((0.25, 0.5)), in_percent((0.0, 0.0001))
+    ('25.0% to 50.0%', '0.0%')
+    """
+    return " to ".join(dict.fromkeys(f"{100 * share:.1f}%" for share in adds))
+
+
+def _expect(verdicts: Sequence[SeriesVerdict], adds: tuple[float, float] | None) -> str:
+    """One head whose sum diverges, and the encoding's does; if none does but of some nobody knows, nobody knows."""
+    if adds is None:
+        return "theory says nothing: the table ends before"
+    held = {verdict.converges for verdict in verdicts}
+    least, most = adds
+    told = f"a longer text adds {in_percent(adds)} to the weight"
+    if most <= LITTLE:
+        limit = ", though in the limit it has no bound" if False in held else ""
+        return f"should hold: {told}{limit or (', the limit is undecided' if None in held else '')}"
+    if held == {True}:
+        return f"should hold in the end, but not yet settled where it was trained: {told}"
+    if False not in held:
+        return f"undecided: {told}, and nobody knows how much in the limit"
+    if least <= LITTLE:
+        return f"diverges in the limit alone, some heads are settled: {told}; {SEEN}"
+    return f"should get worse: {told}, and more the longer it is"
+
+
+def _plain(name: str) -> bool:
+    """Whether an encoding can be made without options."""
+    needed = [p for p in options_of(ENCODINGS[name]).values() if p.default is p.empty]
+    return {p.name for p in needed} <= {"width", "heads", "head_size"}
+
+
+def _rank(told: Advice) -> tuple[int, float]:
+    """What should hold first."""
+    if told.adds is None:
+        return 3, 0.0
+    return (0 if told.converges and told.adds[1] <= LITTLE else 1), told.adds[1]

@@ -1,0 +1,51 @@
+"""What to expect of encodings at a longer length, as JSON and as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.features.reach.advice import LIMITS, Advice, in_percent
+from tenfold.features.reach.reach_text import LEARNED, aligned, three, three_told
+
+
+def advice_as_json(told: Sequence[Advice], shares: Sequence[float]) -> dict[str, Any]:
+    return {
+        "encodings": [
+            {
+                "name": each.name,
+                "converges": each.converges,
+                "verdict": each.verdict,
+                "why": each.why,
+                "trf": {f"{eps:g}": three(f) for eps, f in zip(shares, each.reaches, strict=False)},
+                "adds": None if each.adds is None else {"min": each.adds[0], "max": each.adds[1]},
+                "expect": each.expect,
+                "learned": each.learned,
+            }
+            for each in told
+        ],
+        "limits": list(LIMITS),
+    }
+
+
+def advice_told(told: Sequence[Advice], shares: Sequence[float]) -> list[str]:
+    head = ["", "series", *(f"eps {eps:g}" for eps in shares), "adds", "expect"]
+    rows = [
+        [
+            each.name + ("*" if each.learned else ""),
+            each.verdict,
+            *(three_told(three(fields))[-1] for fields in each.reaches or [[None]] * len(shares)),
+            "-" if each.adds is None else in_percent(each.adds),
+            each.expect.split(":")[0],
+        ]
+        for each in told
+    ]
+    wide = max(len(row[-1]) for row in rows)
+    rows = [[*row[:-1], row[-1].ljust(wide)] for row in rows]
+    lines = aligned(head, rows)
+    by_reason: dict[str, list[str]] = {}
+    for each in told:
+        by_reason.setdefault(each.why, []).append(each.name)
+    reasons = [f"{', '.join(names)}: {why}" for why, names in by_reason.items()]
+    note = ["* " + LEARNED] if any(each.learned for each in told) else []
+    return [*lines, *note, "", *reasons, "", *LIMITS]

@@ -1,0 +1,117 @@
+"""Trained language models sorted by the series of their weights, and what a longer text did to their perplexity.
+
+A series is that of the trained model: learned numbers count as they came out. One head whose sum diverges, and the
+model's does. That is strict: Sandwich never falls below a fixed weight, and a Kerple-log with one head of p <= 1 is
+harmonic there. So what diverges is told apart once more: *in practice*, if a text of `TIMES` the training length
+adds more than a little to the weight of every head (1/n, and all that has no weights); *in the limit* alone, if
+some head is settled by then, as the nearest-looking heads of convergent encodings are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tenfold.encodings.decay_series import Series
+from tenfold.evals.statistics import rank_correlation
+from tenfold.features.reach.advice import LITTLE
+from tenfold.features.reach.partial_sums import growth
+from tenfold.features.reach.series_by_name import series_of
+from tenfold.ledger.experiments import Lab
+from tenfold.results.committed import Row
+from tenfold.runs.run import Run
+
+TIMES = 18  # how much longer than in training the longest text is
+
+
+def series_in(run: Run) -> list[Series] | None:
+    """Of each encoding in the trained stack; None where weights are no function of distance alone."""
+    encodings = run.model().stack.encodings
+    found = [series_of(encodings[layer]) for layer in range(len(encodings.each))]
+    stated = [series for series in found if series is not None]
+    return stated if len(stated) == len(found) else None
+
+
+def converges(series: Sequence[Series]) -> bool | None:
+    """Whether every head's sum does; None: of some nobody knows, and of none that it does not.
+
+    >>> from tenfold.encodings import ALiBi, Inverse
+    >>> converges([ALiBi(heads=4).series()]), converges([ALiBi(4).series(), Inverse(4).series()])
+    (True, False)
+    """
+    told = [verdict.converges for each in series for verdict in each.verdicts]
+    return False if False in told else None if None in told else True
+
+
+def added(series: Sequence[Series], short: int) -> list[float]:
+    """For every head, how much weight a text of `TIMES` the length adds, as a share of what there was."""
+    return [head for each in series for head in growth(each, short, TIMES * short)]
+
+
+def settled(series: Sequence[Series], short: int) -> bool:
+    """Whether some head hardly gains weight beyond this length.
+
+    >>> from tenfold.encodings import Inverse, Sandwich
+    >>> settled([Sandwich(heads=4).series()], 128), settled([Inverse(heads=4).series()], 128)
+    (True, False)
+    """
+    return min(added(series, short)) <= LITTLE
+
+
+def rise(run: Run) -> float:
+    """Perplexity at `TIMES` the training length over that at once."""
+    short = run.recipe.data.length
+    at = {
+        row["length"]: row["value"]
+        for row in run.result()["rows"]
+        if (row["metric"], row["slice"], row["checkpoint"]) == ("perplexity", "uniform", "best")
+    }
+    return at[TIMES * short] / at[short]
+
+
+def sorted_by_series(lab: Lab, corpus: str) -> Iterator[Row]:
+    """Rows of every run, and of every seed the worst of what converges and the best of what does not.
+
+    `rise` and `converges` (1 or 0) of a run; `largest-rise` of CORPUS-convergent, `smallest-rise` of CORPUS-divergent, the latter
+    also of those alone that diverge in practice (slice `in-practice`); of each of these the number of `encodings`.
+    """
+    for seed in sorted({run.recipe.seed for run in lab.runs}):
+        convergent: list[float] = []
+        divergent: list[float] = []
+        in_practice: list[float] = []
+        for run in (run for run in lab.runs if run.recipe.seed == seed):
+            series, short, value = series_in(run), run.recipe.data.length, rise(run)
+            about = {**lab.about(run), "length": TIMES * short, "n": 1}
+            yield {**about, "metric": "rise", "value": value}
+            found = None if series is None else converges(series)
+            if series is None or found is None:
+                continue
+            yield {**about, "metric": "converges", "value": float(found)}
+            (convergent if found else divergent).append(value)
+            if not found and not settled(series, short):
+                in_practice.append(value)
+        yield from _told(f"{corpus}-convergent", seed, "largest-rise", convergent)
+        yield from _told(f"{corpus}-divergent", seed, "smallest-rise", divergent)
+        for row in _told(f"{corpus}-divergent", seed, "smallest-rise", in_practice):
+            yield {**row, "slice": "in-practice"}
+
+
+def ranked(
+    recipe: str, seed: int, slice: str, first: Sequence[float], second: Sequence[float]
+) -> Iterator[Row]:
+    """`rank-correlation` of two lists with its interval, whose lower end is a row too, `rank-correlation-low`, that rules can read."""
+    found = rank_correlation(first, second)
+    if found is None:
+        return
+    low, high = found.interval or (None, None)
+    about = {"recipe": recipe, "seed": seed, "slice": slice, "n": found.n}
+    yield {**about, "metric": "rank-correlation", "value": found.value, "low": low, "high": high}
+    if low is not None:
+        yield {**about, "metric": "rank-correlation-low", "value": low}
+
+
+def _told(recipe: str, seed: int, metric: str, rises: Sequence[float]) -> Iterator[Row]:
+    about = {"recipe": recipe, "seed": seed, "n": len(rises)}
+    yield {**about, "metric": "encodings", "value": len(rises)}
+    if rises:
+        take = max if metric == "largest-rise" else min
+        yield {**about, "metric": metric, "value": take(rises)}

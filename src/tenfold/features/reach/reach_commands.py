@@ -1,0 +1,194 @@
+"""How far an encoding looks: before training, and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tenfold.cli.app import Checkpoint, Json, RunName, print_json, theory
+from tenfold.core.errors import TenfoldError
+
+What = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="An encoding, a formula of the bias by distance n such as '-log(1+(k*n)**2)', or a file of numbers.",
+    ),
+]
+Heads = Annotated[int, Parameter(help="Of an encoding; formulas and tables have their own.")]
+Params = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--param",
+        help="A parameter of a formula, an option or a learned number of an encoding: k=0.25; one value a head: k=1,0.5",
+        negative=(),
+    ),
+]
+Weights = Annotated[
+    bool, Parameter(negative=(), help="A file holds weights, not biases (their logarithms).")
+]
+
+FIGURE = "reach.png"
+
+
+@theory.command
+def trf(
+    what: What,
+    /,
+    *,
+    heads: Heads = 8,
+    eps: Annotated[
+        str, Parameter(help="Shares of the weight left out: 0.05, or 0.05,0.01")
+    ] = "0.05",
+    within: Annotated[int | None, Parameter(help="Only so many tokens exist.")] = None,
+    layers: Annotated[int | None, Parameter(help="Also the reach of so many layers.")] = None,
+    param: Params = None,
+    weights: Weights = False,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Whether an encoding's series converges, why, and its theoretical receptive field, for each head.
+
+    `tenfold theory trf alibi --eps 0.05`, `tenfold theory trf "-log(1+(k*n)**2)" --param k=0.25`
+    """
+    from tenfold.features.reach.reach_text import trf_as_json, trf_told
+    from tenfold.features.reach.series_by_name import given
+
+    about = given(what, heads, _parameters(param), weights=weights)
+    told = trf_as_json(about, _shares(eps), within, layers)
+    if json_:
+        return print_json(told)
+    print(*trf_told(told), sep="\n")
+    return None
+
+
+@theory.command
+def compare(
+    *what: What,
+    heads: Heads = 8,
+    eps: Annotated[float, Parameter(help="The share of the weight left out.")] = 0.05,
+    within: Annotated[int, Parameter(help="Also where only so many tokens exist.")] = 2048,
+    param: Params = None,
+    weights: Weights = False,
+    plot: Annotated[
+        list[str] | None,
+        Parameter(
+            consume_multiple=True,
+            negative=(),
+            help=f"Draw the weights into this file; if none is named, into {FIGURE}.",
+        ),
+    ] = None,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Several encodings, formulas or tables beside each other; a parameter goes to each that has it.
+
+    `tenfold theory compare alibi kerple-log type-1 --plot`
+    """
+    from tenfold.features.reach.reach_text import compared, compared_told, draw_compared
+    from tenfold.features.reach.series_by_name import several
+
+    file, *names = plot or [FIGURE]  # what follows the file is compared too
+    asked = several([*what, *names], heads, _parameters(param), weights=weights)
+    _check_eps(eps)
+    told = compared(asked, eps, within)
+    drawn = draw_compared(asked, within, Path(file)) if plot is not None else ()
+    if json_:
+        files = [str(path) for path in drawn]
+        return print_json({"eps": eps, "within": within, "encodings": told, "figures": files})
+    print(*compared_told(told, eps, within), *drawn, sep="\n")
+    return None
+
+
+@theory.command
+def erf(
+    run: RunName,
+    /,
+    *,
+    length: Annotated[int | None, Parameter(help="Of the rows; if none, as in training.")] = None,
+    n: Annotated[int, Parameter(help="Rows.")] = 16,
+    eps: Annotated[float, Parameter(help="The share of the weight left out.")] = 0.05,
+    seed: Annotated[int, Parameter(help="Of the rows.")] = 0,
+    checkpoint: Checkpoint = "best",
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """How far a trained model looks, by attention and by gradient, for each layer and head; theory beside it.
+
+    `tenfold theory erf runs/my-run`
+    """
+    from tenfold.features.reach.receptive_text import erf_as_json, erf_told
+    from tenfold.features.reach.run_reach import measured
+    from tenfold.runs.shipped import open_run
+
+    told = erf_as_json(
+        measured(open_run(run), length, n, eps, which=checkpoint, seed=seed),
+    )
+    if json_:
+        return print_json(told)
+    print(*erf_told(told), sep="\n")
+    return None
+
+
+@theory.command
+def advise(
+    *what: What,
+    train: Annotated[int, Parameter(help="Tokens in training.")],
+    serve: Annotated[int, Parameter(help="Tokens in use.")],
+    heads: Heads = 8,
+    eps: Annotated[str, Parameter(help="Shares of the weight left out.")] = "0.5,0.05,0.01",
+    param: Params = None,
+    weights: Weights = False,
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Trained at one length, served at another: what to expect of each encoding, why, and what theory cannot say.
+
+    `tenfold theory advise --train 2048 --serve 16384`
+    """
+    from tenfold.features.reach.advice import advise as find
+    from tenfold.features.reach.advice_text import advice_as_json, advice_told
+    from tenfold.features.reach.series_by_name import several
+
+    shares = _shares(eps)
+    asked = several(what, heads, _parameters(param), weights=weights) if what else None
+    told = find(train, serve, asked, heads, shares)
+    if json_:
+        return print_json({"train": train, "serve": serve, **advice_as_json(told, shares)})
+    print(*advice_told(told, shares), sep="\n")
+    return None
+
+
+def _shares(text: str) -> list[float]:
+    """
+    >>> _shares("0.05,0.01")
+    [0.05, 0.01]
+    """
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise TenfoldError(
+            f'eps is "{text}"; a share such as 0.05, or several: 0.05,0.01'
+        ) from None
+    for eps in found:
+        _check_eps(eps)
+    return found
+
+
+def _check_eps(eps: float) -> None:
+    if not 0 < eps < 1:
+        raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
+
+
+def _parameters(given: list[str] | None) -> dict[str, list[str]]:
+    """
+    >>> _parameters(["k=0.25", "p=1,2"])
+    {'k': ['0.25'], 'p': ['1', '2']}
+    """
+    found: dict[str, list[str]] = {}
+    for each in given or []:
+        name, equals, values = each.partition("=")
+        if not (equals and name.strip().isidentifier() and values.strip()):
+            raise TenfoldError(f'--param "{each}"; a name and its value are right: k=0.25')
+        if name.strip() in found:
+            raise TenfoldError(f"the parameter {name.strip()} is given twice")
+        found[name.strip()] = [value.strip() for value in values.split(",")]
+    return found

@@ -1,0 +1,229 @@
+"""What theory says of an encoding's reach, as JSON, as lines for a terminal, and as a figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib import pyplot
+
+from tenfold.core.errors import TenfoldError
+from tenfold.drawing.figures import save_files, style
+from tenfold.features.reach.advice import of_all
+from tenfold.features.reach.depth import Deep, deep
+from tenfold.features.reach.partial_sums import partial
+from tenfold.features.reach.receptive_field import Fields, Reach, over_heads, reaches
+from tenfold.features.reach.series_by_name import NamedSeries
+
+WORDS = {True: "converges", False: "diverges", None: "undecided"}
+LEARNED = "learned numbers as first drawn (seed 0)"
+
+
+def trf_as_json(
+    about: NamedSeries,
+    shares: Sequence[float],
+    within: int | None = None,
+    layers: int | None = None,
+) -> dict[str, Any]:
+    """Heads with `converges`, `why`, `trf` (null: none, or too far to say) and its bounds, and the model's three of them.
+
+    They are those of the first share; under `shares` those of all.
+    """
+    series = about.series
+    if series is None:
+        raise TenfoldError(f'"{about.name}" has no reach before training: {about.why_not}')
+    within = series.decay.ends if within is None else within  # of a table, what there is of it
+    verdicts, found = series.verdicts, reaches(series, shares, within)
+    told: list[dict[str, Any]] = []
+    for eps, fields in zip(shares, found, strict=True):
+        stacks = deep(series, layers, eps, within) if layers is not None else [None] * series.heads
+        heads = [
+            {"head": head, "converges": verdict.converges, "why": verdict.why, **_field(field)}
+            | ({"layers": _deep(stack)} if layers is not None else {})
+            for head, (verdict, field, stack) in enumerate(
+                zip(verdicts, fields, stacks, strict=True), 1
+            )
+        ]
+        told.append({"eps": eps, "heads": heads, "model": three(fields)})
+    return {
+        "name": about.name,
+        "log_b": series.decay.text,
+        "within": within,
+        "layers": layers,
+        "assumes": series.decay.assumes,
+        "learned": about.learned,
+        **told[0],
+        "shares": told,
+    }
+
+
+def number_of(field: Reach | None) -> int | None:
+    """The field itself, or the middle of its bounds."""
+    return None if field is None or field.high is None else (field.low + field.high) // 2
+
+
+def _field(field: Reach | None) -> dict[str, Any]:
+    return {"trf": number_of(field), "bounds": None if field is None else [field.low, field.high]}
+
+
+def _deep(stack: Deep | None) -> dict[str, Any] | None:
+    if stack is None:
+        return None
+    plain = {"at_least": stack.at_least, "at_most": stack.at_most, "layers_times": stack.thumb}
+    return {**_field(stack.field), **plain}
+
+
+def trf_told(told: dict[str, Any]) -> list[str]:
+    """Lines of a table; heads of one verdict share a line of reasons."""
+    shares = told["shares"]
+    heads = shares[0]["heads"]
+    layers = told["layers"]
+    columns = [f"eps {each['eps']:g}" for each in shares]
+    columns += [f"{layers} layers, eps {each['eps']:g}" for each in shares if layers is not None]
+    rows = []
+    for number, head in enumerate(heads):
+        cells = [_text(each["heads"][number]) for each in shares]
+        if layers is not None:
+            cells += [_text(each["heads"][number]["layers"]) for each in shares]
+        rows.append([str(head["head"]), WORDS[head["converges"]], *cells])
+    lines = [f"{told['name']}: log b(n) = {told['log_b']}"] if told["name"] != told["log_b"] else []
+    lines += aligned(["head", "series", *columns], rows)
+    for each in shares:
+        least, middle, most = three_told(each["model"])
+        lines.append(f"eps {each['eps']:g}: min {least}, median {middle}, max {most} over heads")
+    lines += dict.fromkeys(head["why"] for head in heads)
+    notes = [told["assumes"], LEARNED if told["learned"] else ""]
+    notes += [f"within {told['within']:,} tokens" if told["within"] is not None else ""]
+    if layers is not None:
+        notes.append(
+            "over layers: weights by distance alone, layers independent, residuals left out"
+        )
+    return [*lines, *(note for note in notes if note)]
+
+
+def _text(field: dict[str, Any] | None) -> str:
+    if field is None or field["bounds"] is None:
+        return "none"
+    return str(Reach(*field["bounds"]))
+
+
+def said(number: int | None) -> str:
+    return "none" if number is None else f"{number:,}"
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2) -> list[str]:
+    """A table in columns, the first `left` of them flush left.
+
+    >>> aligned(["a", "n"], [["x", "10"], ["yy", "9"]], left=1)
+    ['a    n', 'x   10', 'yy   9']
+    """
+    table = [list(head), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+def compared(asked: Sequence[NamedSeries], eps: float, within: int) -> list[dict[str, Any]]:
+    """Of each: the verdict, the reach over heads, and the same within so many tokens."""
+    told: list[dict[str, Any]] = []
+    for about in asked:
+        if about.series is None:
+            told.append(
+                {
+                    "name": about.name,
+                    "converges": None,
+                    "verdict": "no series",
+                    "why": about.why_not,
+                    "trf": None,
+                    "within": None,
+                }
+            )
+            continue
+        verdicts = about.series.verdicts
+        converges, verdict = of_all(verdicts)
+        ends = about.series.decay.ends
+        inside = within if ends is None else min(ends, within)
+        told.append(
+            {
+                "name": about.name,
+                "converges": converges,
+                "verdict": verdict,
+                "why": "; ".join(dict.fromkeys(verdict.why for verdict in verdicts)),
+                "trf": three(reaches(about.series, [eps], ends)[0]),
+                "within": three(reaches(about.series, [eps], inside)[0]),
+            }
+        )  # fmt: skip
+    return told
+
+
+def three(fields: Fields) -> dict[str, Any]:
+    """Of a model's heads the least, the middle and the greatest, and the `bounds` of each."""
+    found = dict(zip(("min", "median", "max"), map(_field, over_heads(fields)), strict=True))
+    numbers = {name: field["trf"] for name, field in found.items()}
+    return {**numbers, "bounds": {name: field["bounds"] for name, field in found.items()}}
+
+
+def three_told(told: dict[str, Any]) -> list[str]:
+    """
+    >>> three_told(three([Reach(3, 5), Reach(10**9, 2 * 10**9), Reach(10**18, None)]))
+    ['3-5', '1e+09-2e+09', '> 1.0e+18']
+    """
+    return [_text({"bounds": bounds}) for bounds in told["bounds"].values()]
+
+
+def compared_told(told: Sequence[dict[str, Any]], eps: float, within: int) -> list[str]:
+    rows = [
+        [
+            each["name"],
+            each["verdict"],
+            *(
+                "-" if each[key] is None else " / ".join(three_told(each[key]))
+                for key in ("trf", "within")
+            ),
+            each["why"],
+        ]
+        for each in told
+    ]
+    lines = aligned(["", "series", "min / median / max", f"within {within:,} tokens"],
+                    [row[:4] for row in rows])  # fmt: skip
+    return [f"eps {eps:g}", *lines, *(f"{row[0]}: {row[4]}" for row in rows)]
+
+
+def draw_compared(asked: Sequence[NamedSeries], within: int, path: Path) -> tuple[Path, Path]:
+    """How much of the weight within so many tokens lies within each distance, of every one's middle head."""
+    figure, axes = pyplot.subplots(figsize=(5.4, 3.8), layout="constrained")
+    points = sorted({round(within ** (i / 200)) for i in range(201)})
+    for number, about in enumerate(each for each in asked if each.series is not None):
+        assert about.series is not None
+        ends = about.series.decay.ends
+        inside = within if ends is None else min(ends, within)
+        sums = partial(about.series, inside)
+        heads = [
+            math.inf if field is None else field.low
+            for field in reaches(about.series, [0.05], inside)[0]
+        ]
+        middle = sorted(range(len(heads)), key=heads.__getitem__)[(len(heads) - 1) // 2]
+        shown = [point for point in points if point <= inside]
+        share = [
+            100 * float(sums.low[middle, int((sums.knots <= x).sum()) - 1] / sums.low[middle, -1])
+            for x in shown
+        ]
+        look = style(number)
+        axes.plot(shown, share, color=look.color, dashes=look.dashes or (None, None), lw=1.7, label=about.name)  # fmt: skip
+    axes.set(
+        xscale="log",
+        xlabel="nearest tokens",
+        ylabel=f"share of the weight within {within:,} tokens, %",
+    )
+    axes.grid(alpha=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return save_files(figure, path.with_suffix(""))

@@ -1,0 +1,60 @@
+"""How far a run's model looks, beside how far its encoding says that it can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from tenfold.core.errors import TenfoldError
+from tenfold.features.reach.empirical_field import Fields, fields
+from tenfold.features.reach.receptive_field import reach
+from tenfold.features.reach.series_by_name import series_of
+from tenfold.models import Model
+from tenfold.runs.run import Run, Which
+
+
+@dataclass(frozen=True)
+class MeasuredReach:
+    """The fields of a trained model, and for each layer what theory says of each head within so many tokens."""
+
+    fields: Fields
+    theory: list[list[int] | None]  # None: the encoding has no weight by distance alone
+
+
+def measured(
+    run: Run,
+    length: int | None = None,
+    n: int = 16,
+    eps: float = 0.05,
+    *,
+    which: Which = "best",
+    seed: int = 0,
+) -> MeasuredReach:
+    """Over `n` rows of a length, drawn as in training; without a length, that of training."""
+    if n < 1:
+        raise TenfoldError(f"{n} rows; at least 1 is needed")
+    if seed < 0:
+        raise TenfoldError(f"a seed of {seed}; at least 0")
+    torch.set_num_threads(run.recipe.train.threads)
+    length = run.recipe.data.length if length is None else length
+    if length < 1:
+        raise TenfoldError(f"a length of {length}; at least 1")
+    rng = np.random.default_rng((seed, length, 17))  # another stream than training's
+    model = run.model(which).cpu()
+    batch = run.built.source.batch(n, length, rng, None)
+    model.check(batch)
+    found = fields(model, batch, eps)
+    return MeasuredReach(found, told(model, found.attention.shape[1], found.tokens, eps))
+
+
+def told(model: Model, heads: int, tokens: int, eps: float = 0.05) -> list[list[int] | None]:
+    """For each layer what theory says of each head within so many tokens; None: the encoding has no such weights."""
+    theory: list[list[int] | None] = []
+    for layer in range(len(model.stack.blocks)):
+        series = series_of(model.stack.encodings[layer])
+        fields = reach(series, eps, tokens) if series is not None else []
+        low = [head.low for head in fields if head is not None]
+        theory.append((low * (heads // len(low))) if low else None)
+    return theory

@@ -1,0 +1,1 @@
+"""Compare a model with the function of its numbers' last digits."""

@@ -1,0 +1,169 @@
+"""Runs against the function of the last n digits, n the training length: measured, and what that function predicts.
+
+Rows for experiments: `truncated`, `predicted`, `of_domain`, `digit_analysis`, `intervened`. Of one run by itself: `compared`,
+`learned`, `explained`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks.domains import Domain
+from tenfold.data.tasks.task import Digits, Ints
+from tenfold.evals.exact_match import Answerer
+from tenfold.evals.exact_match import Row as Measured
+from tenfold.features.truncation.explained import LEAST, explained_by_model
+from tenfold.features.truncation.prediction import SLICES, predict
+from tenfold.features.truncation.truncated_accuracy import (
+    both_long_rows,
+    graded_twice,
+    moved_rows,
+    truncated_rows,
+)
+from tenfold.ledger.experiments import Lab
+from tenfold.ledger.measurements import examiner_of, of_both
+from tenfold.results.committed import Row
+from tenfold.runs.run import Run, Which
+
+
+def compared(
+    run: Run,
+    lengths: Sequence[int] | None = None,
+    n: int | None = None,
+    *,
+    digits: int | None = None,
+    which: Which = "best",
+    seed: int = 0,
+    slice: str = "uniform",
+) -> list[Measured]:
+    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length.
+
+    Of a slice of the evaluator, but for `full`: that is theory's, both numbers of the length, at every length.
+    """
+    torch.set_num_threads(run.recipe.train.threads)
+    kept = run.recipe.data.length if digits is None else digits
+    asked = run.recipe.eval.lengths if lengths is None else lengths
+    count = run.recipe.eval.n if n is None else n
+    if count < 1:
+        raise TenfoldError(f"{count} problems; at least 1 is needed")
+    examiner, model = run.built.examiner(seed), run.answerer(which)
+    if slice == "full":
+        rows = both_long_rows(examiner, model, kept, asked, count)
+    else:
+        rows = truncated_rows(examiner, model, kept, asked, [slice], count)
+    if not rows:
+        raise TenfoldError(f'the slice "{slice}" asks nothing at these lengths of this task')
+    return [*rows, *_predicted(run, kept, asked, slice)]
+
+
+def learned(
+    run: Run,
+    rows: Sequence[Measured] = (),
+    n: int | None = None,
+    *,
+    which: Which = "best",
+    seed: int = 0,
+) -> Measured:
+    """`exact` at the training length, from these rows or asked: predictions are about models that are right there."""
+    length = run.recipe.data.length
+    wanted = (length, "uniform", "exact")
+    for row in rows:
+        if (row.length, row.slice, row.metric) == wanted:
+            return row
+    count = run.recipe.eval.n if n is None else n
+    return run.built.examiner(seed).rows(run.answerer(which), [length], ["uniform"], count)[0]
+
+
+def truncated(
+    lab: Lab, run: Run, lengths: Sequence[int] | None = None, slices: Sequence[str] = ("uniform",)
+) -> Iterator[Row]:
+    """Rows `exact-truncated` and `no-end` of a run, and `exact` where it has not measured that itself."""
+    examiner, options = examiner_of(run), run.recipe.eval
+    asked = options.lengths if lengths is None else lengths
+    digits = run.recipe.data.length
+    known = {(row["length"], row["slice"], row["metric"]) for row in run.result()["rows"]}
+
+    def ask(model: Answerer) -> Sequence[Measured]:
+        found = truncated_rows(examiner, model, digits, asked, slices, options.n)
+        return [row for row in found if (row.length, row.slice, row.metric) not in known]
+
+    yield from of_both(lab, run, ask)
+
+
+def predicted(
+    lab: Lab, run: Run, lengths: Sequence[int] | None = None, slice: str = "uniform"
+) -> Iterator[Row]:
+    """Rows `exact-predicted`: what a model right on its training length has, if it computes the truncated function."""
+    asked = run.recipe.eval.lengths if lengths is None else lengths
+    for row in _predicted(run, run.recipe.data.length, asked, slice):
+        yield {**lab.about(run), **row.as_json(), "checkpoint": ""}
+
+
+def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> list[Measured]:
+    """Nothing where theory cannot count."""
+    task = run.built.batcher.task
+    if task.operation() is None or slice not in SLICES:
+        return []
+    found = predict(task, digits, lengths, slice=slice)
+    return [Measured(each.length, slice, "exact-predicted", each.accuracy, 0) for each in found]
+
+
+def of_domain(lab: Lab, run: Run, label: str, domain: Domain) -> Iterator[Row]:
+    """Rows of problems of a domain, under a label of their own: `digits-6-9` of what training with holes has seen."""
+    examiner, options = examiner_of(run), run.recipe.eval
+    length = max(domain.lengths)
+
+    def draw(
+        rng: np.random.Generator, n: int, _length: int, terms: int, base: int
+    ) -> tuple[Digits, Ints]:
+        return domain.draw(rng, n, terms, base)
+
+    examples = examiner.problems(length, label, draw, options.n)
+    digits = run.recipe.data.length
+    yield from of_both(
+        lab, run, lambda model: graded_twice(examiner, model, examples, digits, length, label)
+    )
+
+
+def explained(
+    run: Run, length: int | None = None, n: int = 10_000, *, which: Which = "best", seed: int = 0
+) -> tuple[list[float | None], list[float | None]]:
+    """R^2 of every answer digit from its digit sum and the carry below, of the model's answers and of true ones."""
+    torch.set_num_threads(run.recipe.train.threads)
+    if n < LEAST:
+        raise TenfoldError(f"{n} problems; at least {LEAST} are needed, a fifth of them to ask")
+    asked = run.recipe.data.length if length is None else length
+    examiner = run.built.examiner(seed)
+    ((_, _, examples),) = examiner.questions([asked], ["uniform"], n)
+    return explained_by_model(examiner, run.answerer(which), examples)
+
+
+def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
+    """Rows `explained-1`, `explained-2`, ...: R^2 by answer digit at the training length, and `explained`, their mean.
+
+    Of true answers: `explained-true-1`, ..., `explained-true`. A mean leaves out what is above the numbers: an overflow has
+    no digit sum of its own.
+    """
+    length = run.recipe.data.length
+    found: dict[str, float] = {}
+    model, truth = explained(run, length, n)
+    for metric, shares in {"explained": model, "explained-true": truth}.items():
+        found |= {f"{metric}-{i}": each for i, each in enumerate(shares, 1) if each is not None}
+        columns = [each for each in shares[:length] if each is not None]
+        if columns:
+            found[metric] = float(np.mean(columns))
+    about = {**lab.about(run), "length": length, "slice": "uniform", "checkpoint": "best", "n": n}
+    for metric, value in found.items():
+        yield {**about, "metric": metric, "value": value}
+
+
+def intervened(lab: Lab, run: Run, beyond: int = 2, n: int = 100) -> Iterator[Row]:
+    """Rows `moved-by-dropped` and `moved-by-kept`, at so many digits beyond the training length."""
+    digits = run.recipe.data.length
+    examiner, model = examiner_of(run), run.answerer("best")
+    for row in moved_rows(examiner, model, digits, digits + beyond, n):
+        yield {**lab.about(run), **row.as_json(), "checkpoint": "best"}

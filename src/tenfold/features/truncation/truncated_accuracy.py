@@ -1,0 +1,105 @@
+"""Accuracy against the truncated function, f of the last n digits of every number, beside accuracy against the truth.
+
+Trained on 3 digits, asked 12345+6789: 19134 is the truth, 1134 what a model says that sees the last 3 digits alone. One
+answer is graded twice. An answer without an end is wrong both times, and how many there were is a row of its own.
+
+Shapes: B rows of a batch, A answer tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks.samplers import exact
+from tenfold.data.tasks.task import Examples
+from tenfold.data.tasks.wrappers.truncated import Truncated
+from tenfold.evals.exact_match import Answerer, Examiner, Row, grade
+from tenfold.evals.interventions import changes, moved
+from tenfold.evals.statistics import wilson
+
+
+def truncated_rows(
+    examiner: Examiner,
+    model: Answerer,
+    digits: int,
+    lengths: Sequence[int],
+    slices: Sequence[str] = ("uniform",),
+    n: int = 1000,
+) -> list[Row]:
+    """At every length and slice: `exact`, `exact-truncated` and, where answers have an end, `no-end`."""
+    found = []
+    for length, label, examples in examiner.questions(lengths, slices, n):
+        found += graded_twice(examiner, model, examples, digits, length, label)
+    return found
+
+
+def both_long_rows(
+    examiner: Examiner, model: Answerer, digits: int, lengths: Sequence[int], n: int = 1000
+) -> list[Row]:
+    """The same of numbers that all have exactly the length, whatever padding the format has left: what theory calls `full`."""
+    examiner.samplers(lengths, [])  # whether the format holds so many
+    found = []
+    for length in lengths:
+        examples = examiner.problems(length, "full", exact, n)
+        found += graded_twice(examiner, model, examples, digits, length, "full")
+    return found
+
+
+def graded_twice(
+    examiner: Examiner, model: Answerer, examples: Examples, digits: int, length: int, label: str
+) -> list[Row]:
+    """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
+    task = examiner.batcher.task
+    cut = Truncated.to(digits, task).asked(examples)
+    end = examiner.batcher.vocabulary.end
+    linear = bool(getattr(model, "linear", False))
+    right = same = endless = 0
+    ends = False
+    both = zip(
+        examiner.answers(model, examples), examiner.batches(cut, linear), strict=True
+    )  # the same numbers, so batches of the same problems
+    for (answer, target), other in both:
+        right += int(grade(answer, target)[0].sum())
+        same += int(grade(answer, other.target)[0].sum())
+        asked = target == end  # (B, A)
+        ends = ends or bool(asked.any())
+        there = answer == end
+        if other.sequence.valid is not None:  # beyond a row's last place there is nothing to see
+            there = there & other.sequence.valid[:, -other.read :]
+        endless += int((~there.any(1) & asked.any(1)).sum())
+    n = len(examples)
+    rows = {"exact": right, "exact-truncated": same} | ({"no-end": endless} if ends else {})
+    return [
+        Row(length, label, metric, count / n, n, *wilson(count, n))
+        for metric, count in rows.items()
+    ]
+
+
+def moved_rows(
+    examiner: Examiner, model: Answerer, digits: int, length: int, n: int = 100
+) -> list[Row]:
+    """The share of changes of one digit that move any digit of the answer, by whether truncation drops that digit.
+
+    `moved-by-dropped`: digits above the `digits` lowest; `moved-by-kept`: the others. Of numbers of exactly this length.
+    """
+    if length <= digits:
+        raise TenfoldError(
+            f"of {length} digits, truncation to {digits} drops none; ask for more than {digits}"
+        )
+    examiner.samplers([length], [])  # whether the format holds so many
+    rng = np.random.default_rng((examiner.seed, length, 17))
+    examples = examiner.batcher.task.sample(n, length, rng, exact)
+    changed = changes(examiner.batcher.task, examples)
+    of_model, _ = moved(examiner, model, examples, changed)
+    moves = np.asarray(of_model.any(1))
+    rows = []
+    for metric, where in (
+        ("moved-by-dropped", changed.column >= digits),
+        ("moved-by-kept", changed.column < digits),
+    ):
+        of = int(where.sum())
+        rows.append(Row(length, "full", metric, int(moves[where].sum()) / of, of))
+    return rows

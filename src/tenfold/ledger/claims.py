@@ -1,0 +1,133 @@
+"""Claims, as `papers/PAPER/claims.yaml` writes them: what is said, where, and the rule that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.files import read_mapping
+from tenfold.core.registry import first_problem
+from tenfold.ledger.rules import Condition, RuleCell
+from tenfold.runs.recipe import Strict
+from tenfold.runs.recipe_files import SHELVES
+
+CLAIMS = "claims.yaml"
+Name = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+Text = Annotated[str, pydantic.StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class Claim(Strict):
+    """What a paper says, where, what it published, how we test it, and what counts as shown."""
+
+    id: Name
+    place: Text
+    says: Text
+    theirs: Text
+    how: Text
+    experiment: Name
+    also: tuple[Name, ...] = ()  # experiments of the same paper whose rows are read too
+    scale: Literal["paper", "any"] = "paper"  # any: it needs no large model; a miss contradicts it
+    seeds: pydantic.PositiveInt = 3  # so many at the least, in every cell
+    unit: str | None = None  # of lengths, if not the paper's
+    where: RuleCell = RuleCell()  # laid under every condition
+    given: tuple[Condition, ...] = ()  # without these the experiment says nothing about the claim
+    shown: Annotated[tuple[Condition, ...], pydantic.Field(min_length=1)]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Every experiment whose rows decide it, its own first."""
+        return (self.experiment, *self.also)
+
+    def rule(self) -> tuple[list[Condition], list[Condition]]:
+        """What is given and what is to be shown, each laid over `where`."""
+        given = [condition.over(self.where) for condition in self.given]
+        return given, [condition.over(self.where) for condition in self.shown]
+
+
+class About(Strict):
+    title: Text
+    arxiv: Text
+    unit: str = "digits"
+
+
+class Sheet(Strict):
+    """A claims file, as it is written."""
+
+    paper: About
+    claims: Annotated[tuple[Claim, ...], pydantic.Field(min_length=1)]
+
+
+def papers(shelves: Sequence[Path] = ()) -> list[str]:
+    """Every paper that has claims."""
+    found = [path for shelf in shelves or SHELVES for path in shelf.glob(f"*/{CLAIMS}")]
+    return sorted({path.parent.name for path in found})
+
+
+def read_claims(paper: str, shelves: Sequence[Path] = ()) -> Sheet:
+    places = [shelf / paper / CLAIMS for shelf in shelves or SHELVES]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise unknown("paper", paper, papers())
+    values = read_mapping(path, "claims")
+    try:
+        _refuse_unknown(Sheet, values, "")
+        sheet = Sheet.model_validate(values)
+    except pydantic.ValidationError as error:
+        raise TenfoldError(f"{path}: {_named(values, first_problem(error))}") from None
+    except TenfoldError as error:
+        raise TenfoldError(f"{path}: {error}") from None
+    for claim in sheet.claims:
+        try:
+            _check(claim, sheet)
+        except TenfoldError as error:
+            raise TenfoldError(f"{path}: {claim.id}: {error}") from None
+    return sheet
+
+
+def _check(claim: Claim, sheet: Sheet) -> None:
+    """What can be seen only beside the sheet's other claims, or once a rule is put together."""
+    if [other.id for other in sheet.claims].count(claim.id) > 1:
+        raise TenfoldError("there are two claims of this id")
+    known = {other.experiment for other in sheet.claims}
+    for name in claim.also:
+        if name not in known:
+            raise unknown("experiment", name, known)
+    if len(set(claim.reads)) < len(claim.reads):
+        told = ", ".join(claim.also)
+        raise TenfoldError(
+            f"`also` is {told}; it names experiments beside {claim.experiment}, each once"
+        )
+    claim.rule()
+
+
+def _named(values: dict[str, Any], problem: str) -> str:
+    """`claims.3.place ...` with the claim's own name in place of its number."""
+    for number, claim in enumerate(values.get("claims") or ()):
+        if isinstance(claim, dict) and problem.startswith(f"claims.{number}."):
+            return problem.replace(f"claims.{number}.", f"{claim.get('id', number)}: ", 1)
+    return problem
+
+
+def _refuse_unknown(kind: type[pydantic.BaseModel], values: Any, where: str) -> None:
+    """Unknown keys first, so that the message can suggest the right one."""
+    if isinstance(values, list):
+        for each in values:
+            name = each.get("id") if isinstance(each, dict) else None
+            _refuse_unknown(kind, each, f"{name}." if name else where)
+    if not isinstance(values, dict):
+        return
+    for key, value in values.items():
+        if key not in kind.model_fields:
+            raise unknown("key", where + str(key), [where + k for k in kind.model_fields])
+        if key in INSIDE:
+            _refuse_unknown(INSIDE[key], value, f"{where}{key}.")
+
+
+INSIDE: dict[str, type[pydantic.BaseModel]] = {
+    "paper": About, "claims": Claim, "given": Condition, "shown": Condition, "where": RuleCell,
+    "above": RuleCell, "below": RuleCell, "near": RuleCell,
+}  # fmt: skip

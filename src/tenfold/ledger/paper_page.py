@@ -1,0 +1,95 @@
+"""A paper's page, `papers/PAPER/README.md`: what people wrote, and between marks what the ledger knows.
+
+    ## Figure 2
+    With relative positions sums stay right far past the training length.
+    <!-- ours: addition/accuracy long-addition/figure-2b | fig2-* -->
+    ... figures and a table of claims, filled in ...
+    <!-- end -->
+
+Before the bar stand figures of experiments (`results/PAPER/addition/SCALE/accuracy.png`, the largest scale that is
+committed), behind it claims, each by its id or by a pattern. What was not run is said to be so. Every claim of the
+paper must have its place on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from tenfold.core.errors import TenfoldError
+from tenfold.ledger.claim_text import status_of
+from tenfold.ledger.statuses import Entry, ours
+from tenfold.results.committed import SCALES
+
+MARK = re.compile(r"(<!-- ours: ([^|>]*)\|([^>]*)-->\n)(.*?)(<!-- end -->)", re.DOTALL)
+OPENING = "<!-- ours:"
+WIDTH = 400  # pixels: two figures beside each other
+
+
+def fill(page: Path, entries: Sequence[Entry], results: Path) -> str:
+    """The page's text with every marked part written anew; `entries` are the paper's claims."""
+    try:
+        text = page.read_text()
+    except OSError as error:
+        raise TenfoldError(f"{page} cannot be read: {error.strerror or error}") from None
+    if text.count(OPENING) != len(MARK.findall(text)):
+        raise TenfoldError(
+            f'{page}: a part is "<!-- ours: FIGURES | CLAIMS -->" up to "<!-- end -->"'
+        )
+    told: set[str] = set()
+
+    def part(found: re.Match[str]) -> str:
+        opening, figures, patterns, _, closing = found.groups()
+        chosen = [
+            entry for pattern in patterns.split() for entry in _matching(pattern, entries, page)
+        ]
+        told.update(entry.id for entry in chosen)
+        shown = [_figure(name, entries, page, results) for name in figures.split()]
+        shown.sort(
+            key=lambda held: not held.startswith("<img")
+        )  # an image behind words is no figure
+        return "\n".join([opening.rstrip("\n"), *shown, "", table(chosen), closing])
+
+    filled = MARK.sub(part, text)
+    if told and (left := [entry.claim.id for entry in entries if entry.id not in told]):
+        raise TenfoldError(f"{page} has no place for the claim {left[0]} ({len(left)} in all)")
+    return filled
+
+
+def _matching(pattern: str, entries: Sequence[Entry], page: Path) -> list[Entry]:
+    found = [entry for entry in entries if fnmatchcase(entry.claim.id, pattern)]
+    if not found:
+        raise TenfoldError(f'{page}: no claim of the paper is "{pattern}"')
+    return found
+
+
+def _figure(name: str, entries: Sequence[Entry], page: Path, results: Path) -> str:
+    """An image, as the page links to it, or a line that says that it is not there."""
+    paper = entries[0].paper
+    experiment, _, figure = name.partition("/")
+    if not figure:
+        raise TenfoldError(f'{page}: a figure is EXPERIMENT/NAME, not "{name}"')
+    for scale in SCALES:
+        path = Path(paper, experiment, scale, f"{figure}.png")
+        if (results / path).is_file():
+            what = f"{experiment}, {figure.replace('/', ', ')}, {scale} scale"
+            return f'<img src="{Path("../../results") / path}" alt="{what}" width="{WIDTH}">'
+    return f"\n*{name}: not run yet (`tenfold reproduce {paper}/{experiment}`).*"
+
+
+def table(entries: Sequence[Entry]) -> str:
+    """Claims in Markdown: what the paper says and published, ours, and the status."""
+    lines = ["| the paper says | theirs | ours | status |", "|---|---|---|---|"]
+    for entry in {each.id: each for each in entries}.values():
+        claim = entry.claim
+        number = ours(entry) or (entry.missing[0] if entry.scale else "not run yet")
+        cells = (
+            f"{claim.says} ({claim.place}; `{claim.id}`)",
+            claim.theirs,
+            number,
+            status_of(entry),
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,259 @@
+"""Rules: conditions over cells of result rows. What holds is computed, never written by hand.
+
+    where: {recipe: symmetry/addition-relative, length: [7, 10]}
+    at_least: 0.85
+
+A cell is what is left of the rows when every column has the wanted value: one number a seed, of which
+`take` makes one. A list stands for a cell each. A bound is a number, or another cell laid over this one:
+`above: {recipe: symmetry/addition-absolute}`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import pydantic
+
+from tenfold.core.errors import TenfoldError
+from tenfold.evals.statistics import success_rate
+from tenfold.results.committed import Row
+from tenfold.runs.recipe import Strict
+
+Words = str | list[str] | None
+Counts = int | list[int] | None
+Take = Literal["median", "mean", "lowest", "highest", "spread", "success"]
+Finite = pydantic.FiniteFloat
+Width = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+Factor = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
+
+ROUNDING = 1e-9  # 0.81 - 0.71 is a little more than 0.10
+TAKES: dict[Take, Callable[[list[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+    "lowest": min,
+    "highest": max,
+    "spread": lambda values: max(values) - min(values),
+    "success": success_rate,
+}
+USUAL = {"metric": ("exact",), "checkpoint": ("best", ""), "slice": ("uniform", "")}
+
+
+class RuleCell(Strict):
+    """Which rows are meant, column by column, and what to take of their seeds.
+
+    `times: 10` is ten times the training length, `beyond: 2` is two more than it.
+    """
+
+    recipe: Words = None
+    task: Words = None
+    format: Words = None
+    encoding: Words = None
+    scheme: Words = None
+    label: Words = None
+    slice: Words = None
+    metric: Words = None
+    checkpoint: Words = None
+    trained: Counts = None
+    length: Counts = None
+    times: Counts = None
+    beyond: Counts = None
+    take: Take | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _lists_name_cells(self) -> RuleCell:
+        """An empty list would hold of nothing, and a value twice would count twice."""
+        for key, value in self.said().items():
+            if isinstance(value, list) and (not value or len(set(value)) < len(value)):
+                raise ValueError(f"`{key}` is {value}; a list names one cell or more, each once")
+        return self
+
+    def over(self, below: RuleCell) -> RuleCell:
+        """This cell, with the values of another where it says nothing."""
+        return RuleCell(**{**below.said(), **self.said()})
+
+    def said(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+    def each(self) -> Iterator[RuleCell]:
+        """The cells that lists stand for."""
+        said = self.said()
+        several = {key: value for key, value in said.items() if isinstance(value, list)}
+        for point in itertools.product(*several.values()):
+            yield RuleCell(**{**said, **dict(zip(several, point, strict=True))})
+
+    def rows(self, rows: Sequence[Row]) -> list[Row]:
+        wanted = {**USUAL, **{key: (value,) for key, value in self.said().items()}}
+        wanted.pop("take", None)
+        return [row for row in rows if all(_column(row, k) in v for k, v in wanted.items())]
+
+    def told(self, keys: Sequence[str] | None = None, unit: str = "digits") -> str:
+        """`addition-relative, 7 digits`; of these columns alone, if they are named."""
+        said = {k: v for k, v in self.said().items() if v != "" and (keys is None or k in keys)}
+        return ", ".join(_word(key, value, unit) for key, value in said.items())
+
+    @property
+    def share(self) -> bool:
+        """Whether it is a part of a whole, for people in percent: `exact`, `exact-truncated`, `digit-3`."""
+        metric = self.metric or "exact"
+        return self.take == "success" or str(metric).split("-")[0] in ("exact", "digit")
+
+    def number(self, value: float) -> str:
+        return f"{100 * value:.1f}%" if self.share else f"{value:.4g}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a cell comes to; no value where it has no rows, and `missing` too where it has too few seeds."""
+
+    cell: RuleCell
+    value: float | None
+    seeds: int
+    runs: tuple[str, ...]
+    missing: str = ""
+
+
+class Condition(Strict):
+    """A cell and its bound."""
+
+    where: RuleCell = RuleCell()
+    at_least: Finite | None = None
+    at_most: Finite | None = None
+    within: tuple[Finite, Width] | None = None  # a value, and how far from it
+    above: RuleCell | None = None  # more than `factor` times the other cell, plus `by`
+    below: RuleCell | None = None  # less than `factor` times the other cell, less `by`
+    near: RuleCell | None = None  # no further than `by` from the other cell
+    by: Width = 0.0
+    factor: Factor = 1.0
+    theirs: Finite | None = None  # the number that was published for this cell
+
+    @pydantic.model_validator(mode="after")
+    def _one_bound(self) -> Condition:
+        given = [k for k in BOUNDS if getattr(self, k) is not None]
+        if len(given) != 1:
+            told = " and ".join(given) or "none"
+            raise ValueError(f"a condition has one bound, not {told}; one of {', '.join(BOUNDS)}")
+        other = self.other
+        if other is None and (self.by or self.factor != 1.0):
+            raise ValueError("`by` and `factor` go with above, below or near")
+        if other is not None and any(isinstance(v, list) for v in other.said().values()):
+            raise ValueError(f"`{given[0]}` names one cell, not a list")
+        if self.near is not None and (self.by == 0 or self.factor != 1.0):
+            raise ValueError("`near` wants `by`, how far, and no `factor`")
+        return self
+
+    @property
+    def other(self) -> RuleCell | None:
+        return self.above or self.below or self.near
+
+    def over(self, below: RuleCell) -> Condition:
+        """This condition with its cell laid over another, which must leave it two cells to compare."""
+        laid = self.model_copy(update={"where": self.where.over(below)})
+        other = self.other
+        if other is not None and any(other.over(cell) == cell for cell in laid.where.each()):
+            raise TenfoldError(f"`{self.bound}: {other.said()}` compares a cell with itself")
+        return laid
+
+    def judged(self, rows: Sequence[Row], seeds: int) -> list[Verdict]:
+        """A verdict a cell; `seeds` are wanted at the least."""
+        found = []
+        for cell in self.where.each():
+            ours = _number(cell, rows, seeds)
+            other = self.other
+            against = None if other is None else _number(other.over(cell), rows, seeds)
+            found.append(Verdict(self, ours, against))
+        return found
+
+    def holds(self, value: float, other: float) -> bool:
+        """Whether it does, rounding aside; what is equal but for rounding is neither above nor below."""
+        if self.at_least is not None:
+            return value >= self.at_least - ROUNDING
+        if self.at_most is not None:
+            return value <= self.at_most + ROUNDING
+        if self.within is not None:
+            return abs(value - self.within[0]) <= self.within[1] + ROUNDING
+        if self.above is not None:
+            return value > self.factor * other + self.by + ROUNDING
+        if self.below is not None:
+            return value < self.factor * other - self.by - ROUNDING
+        return abs(value - other) <= self.by + ROUNDING
+
+    @property
+    def bound(self) -> str:
+        return next(k for k in BOUNDS if getattr(self, k) is not None)
+
+
+BOUNDS = ("at_least", "at_most", "within", "above", "below", "near")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one cell of a condition."""
+
+    condition: Condition
+    ours: Number
+    against: Number | None
+
+    @property
+    def holds(self) -> bool | None:
+        """None where rows are missing."""
+        other = 0.0 if self.against is None else self.against.value
+        if self.ours.value is None or other is None:
+            return None
+        return self.condition.holds(self.ours.value, other)
+
+    @property
+    def missing(self) -> list[str]:
+        return [n.missing for n in (self.ours, self.against) if n is not None and n.missing]
+
+    def bound(self, unit: str) -> str:
+        """`at least 85.0%`, `above addition-absolute by 10.0%`."""
+        told, value = self.condition, self.ours.cell.number
+        if told.within is not None:
+            return f"within {value(told.within[1])} of {value(told.within[0])}"
+        if told.other is None:
+            kind = "at least" if told.at_least is not None else "at most"
+            return f"{kind} {value(getattr(told, told.bound))}"
+        words = [told.bound, f"{told.factor:g} times" if told.factor != 1 else ""]
+        words += [told.other.told(unit=unit), f"by {value(told.by)}" if told.by else ""]
+        return " ".join(filter(None, words))
+
+
+def _number(cell: RuleCell, rows: Sequence[Row], seeds: int) -> Number:
+    found = cell.rows(rows)
+    by_seed: dict[Any, float] = {row["seed"]: row["value"] for row in found}
+    if len(by_seed) < len(found):
+        raise TenfoldError(
+            f"a rule's cell ({cell.told()}) has {len(found)} rows for {len(by_seed)} seeds; "
+            "name another column, such as metric or slice"
+        )
+    runs = tuple(dict.fromkeys(row["run"] for row in found if row["run"]))
+    if not found:
+        return Number(cell, None, 0, (), f"{cell.told()}: no rows")
+    lacks = f"{cell.told()}: {len(by_seed)} of {seeds} seeds" if len(by_seed) < seeds else ""
+    value = TAKES[cell.take or "median"](list(by_seed.values()))
+    return Number(cell, value, len(by_seed), runs, lacks)
+
+
+def _column(row: Row, key: str) -> Any:
+    if key not in ("times", "beyond"):
+        return row[key]
+    length, trained = row["length"], row["trained"]
+    if length is None or not trained:
+        return None
+    return length / trained if key == "times" else length - trained
+
+
+def _word(key: str, value: Any, unit: str) -> str:
+    words = {
+        "length": f"{value} {unit if value != 1 else unit.removesuffix('s')}",
+        "times": f"{value} times the training length",
+        "beyond": f"{value:+d} {unit}" if isinstance(value, int) else "",
+        "trained": f"trained on {value} {unit}",
+        "recipe": str(value).partition("/")[2] or str(value),
+        "take": f"{value} seed" if value in ("lowest", "highest") else str(value),
+    }
+    return words.get(key, str(value))

@@ -1,0 +1,240 @@
+"""The ledger: every claim of a paper, and what committed results make of it.
+
+`papers/PAPER/claims.yaml` says what is claimed, where, and the rule that decides; the status follows
+from `results/PAPER/EXPERIMENT/SCALE/rows.csv`. docs/ledger.md tells the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.ledger.claims import About, Claim, papers, read_claims
+from tenfold.ledger.rules import Condition, Number, RuleCell, Verdict
+from tenfold.results.committed import SCALES, Row, committed
+
+Status = Literal["open", "reproduced", "partly", "contradicted", "not shown at this scale"]
+STATUSES: tuple[Status, ...] = (
+    "open", "reproduced", "partly", "contradicted", "not shown at this scale",
+)  # fmt: skip
+Tables = Mapping[str, list[Row]]  # an experiment's rows by scale
+MEASURED = {"value", "n", "low", "high", "claim", "commit", "date"}  # the rest says which row it is
+MANY = 12  # cells that can be told one by one
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim of a paper beside the rows that decide it, at the scale that was chosen."""
+
+    paper: str
+    about: About
+    claim: Claim
+    scale: str | None
+    rows: Sequence[Row]
+    absent: tuple[str, ...] = ()  # experiments that it reads and that have no results at this scale
+
+    @property
+    def id(self) -> str:
+        return f"{self.paper}/{self.claim.id}"
+
+    @property
+    def unit(self) -> str:
+        return self.claim.unit or self.about.unit
+
+    @cached_property
+    def given(self) -> list[Verdict]:
+        return self._judged(self.claim.rule()[0])
+
+    @cached_property
+    def shown(self) -> list[Verdict]:
+        return self._judged(self.claim.rule()[1])
+
+    def _judged(self, conditions: Sequence[Condition]) -> list[Verdict]:
+        try:
+            return [v for each in conditions for v in each.judged(self.rows, self.claim.seeds)]
+        except TenfoldError as error:
+            raise TenfoldError(f"{self.id}: {error}") from None
+
+    @property
+    def missing(self) -> list[str]:
+        """What is not there, a line each."""
+        if self.absent:
+            at = f" at {self.scale} scale" if self.scale else ""
+            lack = f"has no committed results{at}"
+            return [f"the experiment {self.paper}/{name} {lack}" for name in self.absent]
+        return list(dict.fromkeys(m for v in (*self.given, *self.shown) for m in v.missing))
+
+    @property
+    def unmet(self) -> list[Verdict]:
+        """What is given in the rule and not there: whatever else is measured says nothing about the claim."""
+        return [verdict for verdict in self.given if verdict.holds is False]
+
+    @property
+    def measured(self) -> bool:
+        """Whether the rows decide: every cell has a number, be it of fewer seeds than are wanted, or a given one fails."""
+        whole = not self.absent and all(v.holds is not None for v in (*self.given, *self.shown))
+        return whole or bool(self.unmet)
+
+    @property
+    def seeds(self) -> int:
+        """The fewest seeds of a cell that the rule reads, of those that were measured."""
+        return min((n.seeds for n in self._numbers if n.seeds), default=0)
+
+    @property
+    def status(self) -> Status:
+        """What the rule makes of the rows; fewer seeds than are wanted decide a claim in part at most."""
+        if not self.measured:
+            return "open"
+        found = self._found()
+        if not self.missing:
+            return found
+        early: dict[Status, Status] = {"reproduced": "partly", "contradicted": "open"}
+        return early.get(found, found)
+
+    def _found(self) -> Status:
+        large = self.claim.scale == "any" or self.scale == "paper"
+        if self.unmet:
+            return "open" if large else "not shown at this scale"
+        held = [verdict.holds for verdict in self.shown]
+        if all(held):
+            return "reproduced"
+        if any(held):
+            return "partly"
+        return "contradicted" if large else "not shown at this scale"
+
+    @property
+    def held(self) -> int:
+        """How many cells of the rule hold."""
+        return sum(verdict.holds is True for verdict in self.shown)
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs behind the rule's cells."""
+        return list(dict.fromkeys(run for number in self._numbers for run in number.runs))
+
+    @property
+    def _numbers(self) -> list[Number]:
+        return [n for v in (*self.given, *self.shown) for n in (v.ours, v.against) if n]
+
+    def as_json(self) -> dict[str, Any]:
+        claim = self.claim
+        return {
+            "id": self.id, "paper": self.paper, "place": claim.place, "says": claim.says,
+            "how": claim.how, "experiment": f"{self.paper}/{claim.experiment}",
+            "also": [f"{self.paper}/{name}" for name in claim.also],
+            "status": self.status, "ours": ours(self), "theirs": claim.theirs,
+            "held": self.held, "of": len(self.shown), "runs": self.runs, "scale": self.scale,
+            "missing": self.missing,
+        }  # fmt: skip
+
+
+def ledger(
+    only: Sequence[str] | None = None, results: Sequence[Path] = (), shelves: Sequence[Path] = ()
+) -> list[Entry]:
+    """Every claim of these papers (default: of all) with the rows that decide it."""
+    known = papers(shelves)
+    for key in only or ():
+        if key not in known:
+            raise unknown("paper", key, known)
+    found = []
+    for key in only or known:
+        sheet = read_claims(key, shelves)
+        read = dict.fromkeys(name for claim in sheet.claims for name in claim.reads)
+        tables = {name: committed(key, name, results) for name in read}
+        found += [entry(key, sheet.paper, claim, tables) for claim in sheet.claims]
+    return found
+
+
+def entry(paper: str, about: About, claim: Claim, tables: Mapping[str, Tables]) -> Entry:
+    """A claim at the largest scale that has all its cells; else at the largest that decides it, or has its own experiment."""
+    there = {scale for name in claim.reads for scale in tables.get(name, {})}
+    tried = []
+    for scale in (scale for scale in SCALES if scale in there):
+        absent = tuple(name for name in claim.reads if scale not in tables.get(name, {}))
+        rows = _together([tables[name][scale] for name in claim.reads if name not in absent])
+        tried.append(Entry(paper, about, claim, scale, rows, absent))
+    if not tried:
+        return Entry(paper, about, claim, None, (), claim.reads)
+    return min(tried, key=lambda e: (bool(e.missing), not e.measured, claim.experiment in e.absent))
+
+
+def _together(tables: Sequence[list[Row]]) -> list[Row]:
+    """Rows of several experiments; a run that two of them share is there once, as the first has it."""
+    found = list(tables[0])
+    for rows in tables[1:]:
+        known = {_which(row) for row in found}
+        found += [row for row in rows if _which(row) not in known]
+    return found
+
+
+def _which(row: Row) -> tuple[Any, ...]:
+    return tuple(value for key, value in row.items() if key not in MEASURED)
+
+
+def find(name: str) -> Entry:
+    """One claim by its id: `symmetry/fig2-rpe-holds`."""
+    found = {each.id: each for each in ledger()}
+    if name not in found:
+        raise unknown("claim", name, found)
+    return found[name]
+
+
+def ours(entry: Entry) -> str:
+    """What we measured, for the rule's cells: `7 digits 99.8%, 10 digits 99.0%; median of 3 seeds`.
+
+    Where something is not as the rule has it given, that first: `5 digits 30.0% (at least 95.0% is given); ...`.
+    Of many cells those that do not hold: `40 of 45 hold, not 3 digits 92.1%, ...`.
+    """
+    if entry.scale is None or not entry.measured:
+        return ""
+    shown = [verdict for verdict in entry.shown if verdict.holds is not None]
+    cells = [verdict.ours.cell for verdict in shown]
+    others = [verdict.condition.other for verdict in shown if verdict.condition.other]
+    told = []
+    for verdict in shown:
+        told.append(_labelled(verdict.ours, _varying(cells), entry.unit))
+        if verdict.against is not None:
+            same = verdict.against.cell.metric == verdict.ours.cell.metric
+            other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
+            told[-1] += f" against {other}"
+    if len(told) > MANY:
+        failed = [one for one, verdict in zip(told, shown, strict=True) if not verdict.holds]
+        more = [f"{len(failed) - MANY} more"] if len(failed) > MANY else []
+        told = [f"{len(told) - len(failed)} of {len(told)} hold"]
+        if failed:
+            told.append(f"not {', '.join(failed[:MANY] + more)}")
+    parts = [", ".join(_not_given(entry)), ", ".join(told)]
+    takes = {cell.take or "median" for cell in cells}
+    if entry.seeds < entry.claim.seeds:
+        parts.append(f"{entry.seeds} of {entry.claim.seeds} seeds so far")
+    elif len(takes) == 1 and entry.seeds > 1:
+        parts.append(f"{takes.pop()} of {min(v.ours.seeds for v in shown)} seeds")
+    return "; ".join(filter(None, parts))
+
+
+def _not_given(entry: Entry) -> list[str]:
+    return [
+        f"{_labelled(verdict.ours, None, entry.unit)} ({verdict.bound(entry.unit)} is given)"
+        for verdict in entry.unmet
+    ]
+
+
+def _labelled(number: Number, keys: Sequence[str] | None, unit: str, known: bool = False) -> str:
+    """`10 digits 95.0%`; where the value stands alone or is no share, with its metric, unless that is known: `wrong 3`."""
+    cell = number.cell
+    value = "" if number.value is None else cell.number(number.value)
+    told = cell.told(keys, unit)
+    known = known or "metric" in (cell.said() if keys is None else keys)
+    if not known and not (cell.share and told):
+        told = ", ".join(filter(None, [told, str(cell.metric or "exact")]))
+    return f"{told} {value}".strip()
+
+
+def _varying(cells: Sequence[RuleCell]) -> list[str]:
+    """The columns in which cells differ; only these tell them apart."""
+    said = [cell.said() for cell in cells]
+    return [key for key in RuleCell.model_fields if len({str(each.get(key)) for each in said}) > 1]

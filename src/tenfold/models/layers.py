@@ -1,0 +1,233 @@
+"""The layers of a stack: dropout, attention, and a block of attention and feed-forward.
+
+Shapes: B batch, H heads, T queries, S keys, K head size, D width.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from tenfold.data.places import Places, in_order
+from tenfold.encodings.encoding import PositionalEncoding
+
+
+class Drawing(nn.Module):
+    """What draws in training: from the trainer's generator, when it was handed one."""
+
+    generator: torch.Generator | None = None
+
+
+class Dropout(Drawing):
+    """Zero each element with probability p (to 1 in 65,536) and scale the rest by 1 / (1 - p)."""
+
+    def __init__(self, p: float = 0.0) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training or self.p == 0:
+            return x
+        cut = round(self.p * 65_536)
+        draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device)
+        draws.random_(-(2**63), None, generator=self.generator)
+        lanes = draws.view(torch.int16)[: x.numel()].view(x.shape)
+        kept = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        torch.ge(lanes, cut - 32_768, out=kept)  # 0.0 and 1.0, without a pass over booleans
+        return x * kept.mul_(65_536 / (65_536 - cut))
+
+
+def hand_generator(model: nn.Module, generator: torch.Generator | None) -> None:
+    """Let everything in `model` that draws draw from `generator`."""
+    for module in model.modules():
+        if isinstance(module, Drawing):
+            module.generator = generator
+
+
+VECTOR = 16  # floats in the widest vectors of a CPU
+
+
+class Cache:
+    """The keys and values of one attention, kept while an answer is decoded."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self.length = capacity, 0
+        self._k: Tensor | None = None
+        self._v: Tensor | None = None
+
+    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Append (B, H, T, K) and return all that is held."""
+        if self._k is None or self._v is None:
+            b, h, _, size = k.shape
+            self._k = k.new_empty(b, h, self.capacity, size)
+            self._v = v.new_empty(b, h, self.capacity, size)
+        start, self.length = self.length, self.length + k.shape[2]
+        self._k[:, :, start : self.length] = k
+        self._v[:, :, start : self.length] = v
+        return self._k[:, :, : self.length], self._v[:, :, : self.length]
+
+
+class Attention(nn.Module):
+    """Queries from `x`, keys and values from `memory` (for self-attention, the same sequence)."""
+
+    def __init__(
+        self, width: int, heads: int, dropout: float = 0.0, *, crossing: bool = False
+    ) -> None:
+        super().__init__()
+        self.heads, self.size, self.crossing = heads, width // heads, crossing
+        self.query = nn.Linear(width, width)
+        self.key_value = nn.Linear(width, 2 * width)
+        self.out = nn.Linear(width, width)
+        self.dropout = Dropout(dropout)
+        self.logits = nn.Identity()  # named activations: hook these to read attention
+        self.weights = nn.Identity()
+
+    def forward(
+        self,
+        x: Tensor,  # (B, T, D)
+        memory: Tensor | None,  # (B, S, D); None: all keys are in the cache
+        pe: PositionalEncoding,
+        q_at: Places,
+        k_at: Places,
+        allowed: Tensor | None,  # (B|1, 1, T, S) bool
+        cache: Cache | None = None,
+    ) -> Tensor:
+        b, t, width = x.shape
+        (q,) = self._split(self.query(x), 1)
+        if memory is None:
+            assert cache is not None
+            none = q[:, :, :0]
+            turned, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
+            k, v = cache.extend(none, none)
+        else:
+            k, v = self._split(self.key_value(memory), 2)
+            turned, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
+            if cache is not None:
+                k, v = cache.extend(k, v)
+        window = self._window(pe, q_at, k_at)
+        seen = allowed if window is None else window if allowed is None else window & allowed
+        blind = None
+        if window is not None and seen is not None and self.crossing:
+            blind = ~seen.any(-1, keepdim=True)  # in self-attention everyone sees themselves
+            seen = seen | blind
+        scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
+        logits = self.logits(self._logits(turned, k, scores, bias, seen))
+        weights = softmax(logits)  # (B, H, T, S)
+        if blind is not None:  # who sees nothing takes nothing
+            weights = weights.masked_fill(blind, 0.0)
+        weights = self.dropout(self.weights(weights))
+        mixed = weights @ v
+        extra = pe.values(weights, q_at, k_at)
+        if extra is not None:
+            mixed = mixed + extra
+        return self.out(mixed.transpose(1, 2).reshape(b, t, width))
+
+    def _window(self, pe: PositionalEncoding, q_at: Places, k_at: Places) -> Tensor | None:
+        """What the encoding lets be seen; a token always sees itself, whatever place it has."""
+        window = pe.visible(q_at, k_at)
+        if window is None or self.crossing:
+            return window
+        query, key = in_order(window.shape[-2], window.shape[-1], window.device)
+        return window | (key == query)
+
+    def _logits(
+        self,
+        q: Tensor,
+        k: Tensor,
+        scores: Tensor | None,
+        bias: Tensor | None,
+        seen: Tensor | None,
+    ) -> Tensor:
+        scale = 1 / math.sqrt(self.size)
+        logits = (q * scale) @ k.mT  # (B, H, T, S)
+        if scores is not None:
+            logits.add_(scores, alpha=scale)
+        mask = None if bias is None else bias.to(logits.dtype)
+        if seen is not None:  # one addition for both; masked_fill takes longer
+            mask = logits.new_zeros(()) if mask is None else mask
+            mask = torch.where(seen, mask, -math.inf)
+        return logits if mask is None else logits.add_(mask)
+
+    def _split(self, x: Tensor, parts: int) -> list[Tensor]:
+        """(B, T, parts * D) -> parts x (B, H, T, K); unbound whole, so that its backward is one copy"""
+        each = x.view(*x.shape[:2], parts, self.heads, self.size).unbind(2)
+        return [part.transpose(1, 2) for part in each]
+
+
+def softmax(logits: Tensor) -> Tensor:
+    """Over the keys. On a CPU torch has only scalar code for rows shorter than a vector: three times as slow."""
+    keys = logits.shape[-1]
+    if not logits.is_cpu or torch.compiler.is_compiling() or keys >= VECTOR:
+        return logits.softmax(-1)
+    return F.pad(logits, (0, VECTOR - keys), value=-math.inf).softmax(-1)[..., :keys]
+
+
+Norm = Literal["pre", "post"]
+
+
+@dataclass
+class Seen:
+    """What an attention looks at: keys' places, which of them each query may see, and the encoding to use."""
+
+    pe: PositionalEncoding
+    q_at: Places
+    k_at: Places
+    allowed: Tensor | None
+    cache: Cache | None = None
+
+
+class Block(nn.Module):
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        feedforward: int,
+        dropout: float,
+        norm: Norm,
+        cross: bool = False,
+    ) -> None:
+        super().__init__()
+        self.pre = norm == "pre"
+        self.attention = Attention(width, heads, dropout)
+        self.attention_norm = nn.LayerNorm(width)
+        self.cross = Attention(width, heads, dropout, crossing=True) if cross else None
+        self.cross_norm = nn.LayerNorm(width) if cross else None
+        self.expand = nn.Linear(width, feedforward)
+        self.contract = nn.Linear(feedforward, width)
+        self.feedforward_norm = nn.LayerNorm(width)
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self,
+        x: Tensor,  # (B, T, D)
+        itself: Seen,
+        read: int,
+        memory: Tensor | None = None,
+        source: Seen | None = None,
+    ) -> Tensor:
+        """The last `read` positions of the sequence, one block further: (B, read, D)."""
+        keys = self.attention_norm(x) if self.pre else x
+        queries = keys
+        if read < x.shape[1]:
+            queries, x = keys[:, -read:], x[:, -read:]
+        mixed = self.attention(
+            queries, keys, itself.pe, itself.q_at, itself.k_at, itself.allowed, itself.cache
+        )
+        x = self._add(x, mixed, self.attention_norm)
+        if self.cross is not None and self.cross_norm is not None and source is not None:
+            queries = self.cross_norm(x) if self.pre else x
+            mixed = self.cross(
+                queries, memory, source.pe, source.q_at, source.k_at, source.allowed, source.cache
+            )
+            x = self._add(x, mixed, self.cross_norm)
+        hidden = self.feedforward_norm(x) if self.pre else x
+        return self._add(x, self.contract(F.gelu(self.expand(hidden))), self.feedforward_norm)
+
+    def _add(self, x: Tensor, update: Tensor, norm: nn.LayerNorm) -> Tensor:
+        x = x + self.dropout(update)
+        return x if self.pre else norm(x)

@@ -1,0 +1,1 @@
+"""Results: rows of measurements, collected, stored as tables, summarised and compared."""

@@ -1,0 +1,141 @@
+"""Tables of results as text: for people (`table`, `md`) in per cent, for programs (`csv`, `json`) as they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenfold.results.row_schema import Fields
+
+Table = tuple[list[str], list[tuple[Any, ...]]]  # columns, rows
+
+
+def table_of(lines: Sequence[Fields]) -> Table:
+    """Lines that all have the same columns."""
+    return list(lines[0]), [tuple(line.values()) for line in lines]
+
+
+def readable_cells(lines: Sequence[Fields], shares: bool = True) -> list[Fields]:
+    """Cells as a person reads them: shares in per cent, an interval in one column, `one seed` where there is none."""
+    found, number = [], _percent if shares else _plain
+    for line in lines:
+        shown = _without_bounds(line)
+        for column in ("median", "worst", "best"):
+            shown[column] = number(line[column])
+        shown["success"] = _percent(line["success"]) if shares else ""
+        shown["95% over seeds"] = _interval(line, "seeds", number) or "one seed"
+        shown["95% over samples"] = _interval(line, "samples", number)
+        found.append(shown)
+    return found
+
+
+def readable_pairs(lines: Sequence[Fields], shares: bool = True) -> list[Fields]:
+    """The same of compared encodings; differences, first minus second, are in points with their sign."""
+    number, difference = (_percent, _points) if shares else (_plain, _signed)
+    own = ("median_first", "median_second", "mean", "median", "wins", "ties", "losses", "p")
+    return [
+        {
+            **{key: value for key, value in _without_bounds(line).items() if key not in own},
+            "median first": number(line["median_first"]),
+            "median second": number(line["median_second"]),
+            "mean difference": difference(line["mean"]),
+            "95% over seeds": _interval(line, "seeds", difference) or "one seed",
+            "median difference": difference(line["median"]),
+            "wins-ties-losses": f"{line['wins']}-{line['ties']}-{line['losses']}",
+            "p": f"{line['p']:.3g}",
+        }
+        for line in lines
+    ]
+
+
+def _without_bounds(line: Fields) -> Fields:
+    return {key: value for key, value in line.items() if not key.endswith(("_low", "_high"))}
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4g}"
+
+
+def _interval(line: Fields, over: str, shown: Callable[[float], str]) -> str:
+    low, high = line[f"{over}_low"], line[f"{over}_high"]
+    return "" if low is None else f"{shown(low)} to {shown(high)}"
+
+
+def as_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Aligned columns, numbers to the right; nothing is cut."""
+    texts = [[_text(value) for value in row] for row in rows]
+    widths = [max(map(len, cells)) for cells in zip(columns, *texts, strict=True)]
+    right = [all(_numeric(text) for text in cells) for cells in zip(*texts, strict=True)]
+    right = right or [False] * len(columns)
+
+    def line(cells: Sequence[str]) -> str:
+        padded = zip(cells, widths, right, strict=True)
+        return "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in padded).rstrip()
+
+    return "\n".join([line(columns), line(["-" * w for w in widths]), *map(line, texts)]) + "\n"
+
+
+def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [list(columns), ["---"] * len(columns), *([_text(v) for v in row] for row in rows)]
+    return "".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines
+    )
+
+
+def as_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A list of objects; what JSON has no word for is null (not a number) or text (a date)."""
+    lines = [
+        {column: _finite(value) for column, value in zip(columns, row, strict=True)} for row in rows
+    ]
+    return json.dumps(lines, indent=1, default=str) + "\n"
+
+
+WRITERS: dict[str, Callable[[Sequence[str], Sequence[Sequence[Any]]], str]] = {
+    "table": as_table,
+    "csv": as_csv,
+    "json": as_json,
+    "md": as_markdown,
+}
+FOR_PEOPLE = ("table", "md")
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return " ".join((f"{value:.6g}" if isinstance(value, float) else str(value)).split())
+
+
+def _numeric(text: str) -> bool:
+    try:
+        float(text or "0")
+    except ValueError:
+        return False
+    return True

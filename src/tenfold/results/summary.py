@@ -1,0 +1,190 @@
+"""Rows summed up over seeds: a cell for every value of some columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.evals.metrics import LOWER
+from tenfold.evals.statistics import Cell, Interval, summarize
+from tenfold.results.row_schema import Fields, short
+from tenfold.results.tables import RESULTS, Collected
+from tenfold.runs.recipe import HOUSEKEEPING, PROSE
+
+ALIASES = {"pe": "encoding", "hash": "fingerprint"}
+MEASURED = ("value", "n", "low", "high")  # what cells sum up
+GROUPS = [column for column in RESULTS if column not in MEASURED]
+ASKED = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
+STATED = ("recipe", "task", "format", "encoding", "scheme", "label", "trained", "steps")  # of a run
+CHOSEN = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}  # unless asked otherwise
+LONGEST = 60  # characters of a value that a note names
+Key = tuple[Any, ...]
+
+
+def columns_of(names: Iterable[str], known: Sequence[str] = GROUPS) -> list[str]:
+    """Columns by their names or aliases, each once.
+
+    >>> columns_of(["pe", "length"])
+    ['encoding', 'length']
+    """
+    found = [ALIASES.get(name.strip(), name.strip()) for name in names]
+    for given in found:
+        if given in MEASURED:
+            raise TenfoldError(
+                f'"{given}" is measured, and cannot be grouped by; group by columns such as pe,length'
+            )
+        if given not in known:
+            aliases = [alias for alias, column in ALIASES.items() if column in known]
+            raise unknown("column", given, [*known, *aliases])
+    return list(dict.fromkeys(found))
+
+
+def choose(rows: Sequence[Fields], by: Sequence[str], **wanted: str | None) -> list[Fields]:
+    """The rows of one slice, metric and checkpoint, unless `by` tells these apart."""
+    for column, usual in CHOSEN.items():
+        value = wanted.get(column) or (None if column in by else usual)
+        if value is None:
+            continue
+        free = "" if wanted.get(column) is None else value  # what an experiment adds may have none
+        known = {row[column] for row in rows}
+        if known and known.isdisjoint({value, free}):
+            raise unknown(f"{column} of these runs", value, known)
+        rows = [row for row in rows if row[column] in (value, free)]
+    return list(rows)
+
+
+def cells(rows: Sequence[Fields], by: Sequence[str]) -> list[Fields]:
+    """A line a cell: the columns of `by`, then what the seeds came to.
+
+    A seed counts once in a cell, with the mean of its rows there.
+    """
+    return [
+        {**dict(zip(by, key, strict=True)), **_line(_cell(group))}
+        for key, group in grouped(rows, by).items()
+    ]
+
+
+def grouped(rows: Sequence[Fields], by: Sequence[str]) -> dict[Key, list[Fields]]:
+    found: dict[Key, list[Fields]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[column] for column in by), []).append(row)
+    return dict(sorted(found.items(), key=lambda item: [(v is None, v) for v in item[0]]))
+
+
+def _cell(rows: list[Fields]) -> Cell:
+    counted = all(row["metric"] == "exact" and row["n"] for row in rows)
+    right = sum(round(row["value"] * row["n"]) for row in rows) if counted else None
+    cell = summarize(list(by_run(rows).values()), sum(row["n"] for row in rows), right)
+    if all(row["metric"] in LOWER for row in rows):
+        return replace(cell, worst=cell.best, best=cell.worst)
+    return cell
+
+
+def by_run(rows: list[Fields]) -> dict[str, float]:
+    """The mean of each run's rows; of no run, of each seed's of a recipe."""
+    runs: dict[str, list[float]] = {}
+    for row in rows:
+        runs.setdefault(_run(row), []).append(row["value"])
+    return {run: sum(values) / len(values) for run, values in runs.items()}
+
+
+def _run(row: Fields) -> str:
+    return row["fingerprint"] or f"{row['recipe']} {row['seed']}"
+
+
+def _line(cell: Cell) -> Fields:
+    return {
+        "seeds": cell.seeds,
+        "n": cell.n,
+        "median": cell.median,
+        "worst": cell.worst,
+        "best": cell.best,
+        "success": cell.success,
+        **bounds("seeds", cell.interval),
+        **bounds("samples", cell.samples),
+    }
+
+
+def bounds(over: str, interval: Interval | None) -> Fields:
+    low, high = interval or (None, None)
+    return {f"{over}_low": low, f"{over}_high": high}
+
+
+def mixed(collected: Collected, rows: Sequence[Fields], by: Sequence[str]) -> list[str]:
+    """What the runs of a cell differ in, but for the seed: a line each, none where cells are clean."""
+    settings = {run["fingerprint"]: _settings(run) for run in collected.runs}
+    differs = _asked(rows, by)
+    for group in grouped(rows, by).values():
+        runs = {_run(row): row for row in group}
+        at_hand = all(run in settings for run in runs)
+        known = [settings[run] if at_hand else _stated(row) for run, row in runs.items()]
+        for key in dict.fromkeys(key for one in known for key in one):
+            _note(differs, key, (one.get(key) for one in known))
+    return _notes(differs)
+
+
+def mixed_rows(rows: Sequence[Fields], by: Sequence[str]) -> list[str]:
+    """What was asked of the runs of a cell differs: the part of `mixed` that rows tell by themselves."""
+    return _notes(_asked(rows, by))
+
+
+def _asked(rows: Sequence[Fields], by: Sequence[str]) -> dict[str, set[str]]:
+    differs: dict[str, set[str]] = {}
+    for group in grouped(rows, by).values():
+        for column in ASKED:
+            _note(differs, column, (row[column] for row in group))
+    return differs
+
+
+def _notes(differs: dict[str, set[str]]) -> list[str]:
+    return [
+        _told(key, sorted(values, key=lambda value: (len(value), value)))
+        for key, values in differs.items()
+        if not any(key.startswith(f"{part}.") for part in differs)  # options of another component
+    ]
+
+
+def _told(key: str, values: list[str]) -> str:
+    some = ", ".join(short(value, LONGEST) for value in values[:4]) + (
+        ", ..." if len(values) > 4 else ""
+    )
+    return f"a cell mixes different values of {key}: {some}"
+
+
+def _note(differs: dict[str, set[str]], key: str, values: Iterable[Any]) -> None:
+    found = {value if isinstance(value, str) else json.dumps(value) for value in values}
+    if len(found) > 1:
+        differs.setdefault(key, set()).update(found)
+
+
+def _settings(run: Fields) -> Fields:
+    """What decides a run but for its seed, by dotted keys; a component's key holds its name."""
+    recipe = deciding(run)
+    del recipe["seed"]
+    return _leaves(recipe, "")
+
+
+def deciding(run: Fields) -> dict[str, Any]:
+    recipe = json.loads(run["recipe"])
+    kept = {key: value for key, value in recipe.items() if key not in PROSE}
+    for part, keys in HOUSEKEEPING.items():
+        kept[part] = {key: value for key, value in kept[part].items() if key not in keys}
+    return kept
+
+
+def _leaves(values: Any, where: str) -> Fields:
+    if not isinstance(values, dict):
+        return {where: values}
+    found: Fields = {}
+    for key, value in values.items():
+        inner = where if key == "name" else f"{where}.{key}" if where else key
+        found |= _leaves(value, inner)
+    return found
+
+
+def _stated(row: Fields) -> Fields:
+    """What its rows tell of a run whose recipe is not at hand."""
+    return {column: row[column] for column in STATED}

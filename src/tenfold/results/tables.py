@@ -1,0 +1,255 @@
+"""Results as tables: written to Parquet, read back, asked in SQL, all by DuckDB.
+
+`results` has a row a measurement, `runs` a row a run, `samples` a row a problem that was asked.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tenfold import __version__
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically
+from tenfold.results.row_schema import Fields, LeftOut, check_run, check_version
+
+TEXT, WHOLE, REAL, TRUTH = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
+RESULTS = {
+    "run": TEXT, "paper": TEXT, "claim": TEXT, "recipe": TEXT, "task": TEXT, "format": TEXT,
+    "encoding": TEXT, "scheme": TEXT, "label": TEXT, "seed": WHOLE, "trained": WHOLE, "length": WHOLE,
+    "slice": TEXT, "metric": TEXT, "value": REAL, "n": WHOLE, "low": REAL, "high": REAL,
+    "checkpoint": TEXT, "steps": WHOLE, "fingerprint": TEXT, "commit": TEXT, "date": TEXT,
+}  # fmt: skip
+RUNS = {
+    "run": TEXT, "recipe": TEXT, "environment": TEXT, "parameters": WHOLE, "steps": WHOLE,
+    "train_seconds": REAL, "reason": TEXT, "best_step": WHOLE, "fingerprint": TEXT, "seed": WHOLE,
+}  # fmt: skip
+SAMPLES = {
+    "run": TEXT, "seed": WHOLE, "checkpoint": TEXT, "length": WHOLE, "slice": TEXT, "prompt": TEXT,
+    "truth": TEXT, "answer": TEXT, "right": TRUTH, "cascade": WHOLE,
+}  # fmt: skip
+ROWS_FILE, RUNS_FILE = "rows.parquet", "runs.parquet"
+NULLABLE = {"low", "high", "commit", "reason", "best_step", "cascade"}
+ADDED = {"length", "trained", "steps"}  # which a row that an experiment adds need not have
+QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloaded
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
+# SQL sees the tables, and neither files nor the variables of this program
+LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
+
+
+@dataclass
+class Collected:
+    """What runs came to: a row a measurement, a row a run, a line a run that was left out."""
+
+    rows: list[Fields] = field(default_factory=list)  # columns: RESULTS
+    runs: list[Fields] = field(default_factory=list)  # columns: RUNS
+    problems: list[str] = field(default_factory=list)
+    logs: list[Path] = field(default_factory=list)  # of samples
+
+
+def write(collected: Collected, folder: Path | str) -> dict[str, Path]:
+    """`rows.parquet` and `runs.parquet` in a folder, each whole or as it was."""
+    folder = Path(folder)
+    tables = {ROWS_FILE: (RESULTS, collected.rows), RUNS_FILE: (RUNS, collected.runs)}
+    data = {name: as_parquet(*table) for name, table in tables.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, held in data.items():
+            write_atomically(folder / name, held)
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    return {"rows": folder / ROWS_FILE, "runs": folder / RUNS_FILE}
+
+
+def as_parquet(columns: dict[str, str], rows: Sequence[Fields]) -> bytes:
+    """Rows as the bytes of a Parquet file."""
+    with tempfile.TemporaryDirectory() as place:
+        return lines_as_parquet(_write_lines(rows, Path(place) / "rows.jsonl"), columns)
+
+
+def lines_as_parquet(path: Path, columns: dict[str, str]) -> bytes:
+    """The same of a file with a line of JSON a row."""
+    with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
+        with _plainly_named(path) as lines:
+            _fill(connection, "written", columns, lines)
+        to = Path(place) / "written.parquet"
+        made = f"KV_METADATA {{tenfold: '{__version__}'}}"
+        connection.execute(f"COPY written TO {_quoted(to)} (FORMAT parquet, {made})")
+        return to.read_bytes()
+
+
+def read(place: Path | str) -> Collected:
+    """What `write` wrote: from its folder, or from a file of rows. A damaged or newer run is named and left out."""
+    path = Path(place)
+    path = path / ROWS_FILE if path.is_dir() else path
+    beside = path.with_name(RUNS_FILE)
+    runs = _from_parquet(beside, RUNS) if path.name == ROWS_FILE and beside.exists() else []
+    return sound(Collected(_from_parquet(path, RESULTS), runs), path)
+
+
+def sound(held: Collected, path: Path) -> Collected:
+    """The runs of a file that are whole, with their rows; the others are named."""
+    found = Collected()
+    for run, rows in rows_by_run(held):
+        try:
+            check_run(run, rows)
+        except LeftOut as reason:
+            found.problems.append(f"{path}: {rows[0]['run'] or 'rows of no run'}: {reason}")
+        else:
+            found.rows += rows
+            found.runs += [run] if run else []
+    return found
+
+
+def rows_by_run(held: Collected) -> list[tuple[Fields | None, list[Fields]]]:
+    """Each run, if it is told, with its rows."""
+    runs = {run["fingerprint"]: run for run in held.runs}
+    groups: dict[str, list[Fields]] = {}
+    for row in held.rows:
+        groups.setdefault(row["fingerprint"], []).append(row)
+    return [(runs.get(fingerprint), rows) for fingerprint, rows in groups.items()]
+
+
+def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and rows that SQL gives over the tables `results`, `runs` and `samples`.
+
+    >>> query(Collected(), "select count(*) as n from results")
+    (['n'], [(0,)])
+    """
+    with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
+        tables = {"results": (RESULTS, collected.rows), "runs": (RUNS, collected.runs)}
+        for name, (columns, rows) in tables.items():
+            _fill(connection, name, columns, _write_lines(rows, Path(place) / f"{name}.jsonl"))
+        if collected.logs and re.search(r"\bsamples\b", sql, re.IGNORECASE):
+            _fill_samples(connection, collected.logs)
+        connection.execute(LOCKED)
+        try:
+            found = connection.execute(_question(connection, sql))
+            return _numbered([column[0] for column in found.description]), found.fetchall()
+        except duckdb.Error as error:
+            raise TenfoldError(f"the SQL failed: {_reason(error)}") from None
+
+
+def _question(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
+    """The one statement of the SQL, which asks and changes nothing."""
+    stated = connection.extract_statements(sql)
+    if len(stated) != 1:
+        told = f"holds {len(stated)} statements; write one" if stated else "asks nothing"
+        raise TenfoldError(f'the SQL {told}, such as "select * from results"')
+    if stated[0].type not in ASKING:
+        kind = stated[0].type.name
+        raise TenfoldError(f'the SQL may ask, not {kind}; such as "select * from results"')
+    return stated[0]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Columns of one name are told apart: `n`, `n_2`; in JSON one would hide the other."""
+    found: list[str] = []
+    for name in names:
+        free = (f"{name}_{number}" for number in itertools.count(2))
+        found.append(
+            name if name not in found else next(n for n in free if n not in (*names, *found))
+        )
+    return found
+
+
+def _reason(error: duckdb.Error) -> str:
+    """DuckDB's words on one line, without its picture of where."""
+    told = " ".join(str(error).partition("\n\nLINE ")[0].split())
+    if "Table with name samples does not exist" in told:
+        return "there is no table samples, since none of the runs has a log of samples"
+    return told
+
+
+def _write_lines(rows: Sequence[Fields], path: Path) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def _fill(
+    connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, str], *files: Path
+) -> None:
+    """A table of lines of JSON, which is a hundred times as fast as inserting rows."""
+    stated = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
+    kinds = ", ".join(f"'{column}': '{kind}'" for column, kind in columns.items())
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {name} ({stated})")
+    for file in files:
+        connection.execute(
+            f"INSERT INTO {name} SELECT * FROM read_json({_quoted(file)}, "
+            f"format = 'newline_delimited', columns = {{{kinds}}}, maximum_object_size = {2**26})"
+        )
+
+
+def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -> None:
+    _fill(connection, "samples", SAMPLES)
+    lacking = " OR ".join(f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE)
+    for log in logs:
+        with _plainly_named(log) as path:
+            try:
+                _fill(connection, "log", SAMPLES, path)
+                if connection.execute(f"SELECT 1 FROM log WHERE {lacking} LIMIT 1").fetchone():
+                    _leave_out(log, f"a line has not all of {', '.join(SAMPLES)}")
+                else:
+                    connection.execute("INSERT INTO samples FROM log")
+            except duckdb.Error as error:
+                _leave_out(log, _reason(error).replace(str(path), log.name)[:160])
+            connection.execute("DROP TABLE log")
+
+
+def _leave_out(log: Path, why: str) -> None:
+    warnings.warn(f"{log} is damaged and left out: {why}", stacklevel=4)
+
+
+def _from_parquet(path: Path, columns: dict[str, str]) -> list[Fields]:
+    wanted = ", ".join(f'"{column}"::{kind}' for column, kind in columns.items())
+    if not path.is_file():
+        raise TenfoldError(f"there are no results in {path}")
+    with _plainly_named(path) as named, duckdb.connect(config=QUIET) as connection:
+        try:
+            made = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(named)}) WHERE key = 'tenfold'"
+            for (version,) in connection.execute(made).fetchall():
+                check_version(version)
+            asked = f"SELECT {wanted} FROM read_parquet({_quoted(named)})"
+            found = connection.execute(asked).fetchall()
+        except LeftOut as reason:
+            raise TenfoldError(f"{path}: {reason}") from None
+        except duckdb.Error as error:
+            told = _reason(error).replace(str(named), str(path))[:160]
+            raise TenfoldError(f"{path} holds no results: {told}") from None
+    rows = [dict(zip(columns, row, strict=True)) for row in found]
+    for column in columns.keys() - NULLABLE - ADDED:
+        if not all(_is_there(row[column]) for row in rows):
+            raise TenfoldError(f"{path} is damaged: a row has no {column}")
+    return rows
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None and (not isinstance(value, float) or math.isfinite(value))
+
+
+@contextmanager
+def _plainly_named(path: Path) -> Iterator[Path]:
+    """The file under a name without `*`, `[` or `?`, which DuckDB would take for a pattern."""
+    with tempfile.TemporaryDirectory() as place:
+        link = Path(place) / f"file{path.suffix}"
+        os.symlink(path.resolve(), link)
+        yield link
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"

@@ -1,0 +1,159 @@
+"""From a recipe to the objects it names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from tenfold.data.batch import Batch, Batcher
+from tenfold.data.corpora import CORPORA
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.evals.exact_match import Examiner
+from tenfold.runs.source import Problems
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.source import Source
+from tenfold.runs.text_source import Text
+from tenfold.models import MODELS, Model, Shape
+from tenfold.encodings import ENCODINGS, SIZES
+from tenfold.data.places import SCHEMES
+from tenfold.core.registry import Spec
+from tenfold.data.formats import FORMATS
+from tenfold.data.tasks import SAMPLERS, TASKS
+from tenfold.data.tasks.wrappers.label_noise import Noise
+from tenfold.training.options import LENGTHS
+from tenfold.training.options import stream
+
+SEEN = 1000  # problems, to see which symbols answers are made of
+
+
+@dataclass(frozen=True)
+class Built:
+    """A recipe's parts, all checked."""
+
+    recipe: Recipe
+    source: Source
+    make_model: Callable[[], Model]
+    length_at: Callable[..., int]
+
+    def model(self) -> Model:
+        """A new model with the recipe's seed; the global random state is left as it was."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(stream(self.recipe.seed, -1))  # steps count from 0
+            return self.make_model()
+
+    def batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
+        """The training batch with this number: a function of the seed and the number alone."""
+        length, rng = self._drawing(number)
+        return self.source.batch(self.recipe.train.batch, length, rng, generator)
+
+    def like_batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
+        """A batch of its shape, for which no text needs to be at hand."""
+        length, rng = self._drawing(number)
+        return self.source.like_batch(self.recipe.train.batch, length, rng, generator)
+
+    def _drawing(self, number: int) -> tuple[int, np.random.Generator]:
+        rng = np.random.default_rng((self.recipe.seed, number))
+        return self.length_at(rng, self.recipe.data.length), rng
+
+    @property
+    def batcher(self) -> Batcher:
+        """What writes the problems of a task."""
+        return self.source.problems().batcher
+
+    @property
+    def draw(self) -> Callable[..., Any]:
+        return self.source.problems().draw
+
+    @property
+    def noise(self) -> Noise | None:
+        return self.source.problems().noise
+
+    def examiner(self, seed: int = 0) -> Examiner:
+        return self.source.problems().examiner(seed)
+
+
+def build(recipe: Recipe) -> Built:
+    """Check every name and option of a recipe and make what they name; the model is made on demand."""
+    kind: Any = MODELS[recipe.model.kind]
+    source = _source(recipe, kind.layout)
+    if kind.layout not in source.layouts:
+        raise TenfoldError(
+            f'a model of the kind "{recipe.model.kind}" does not continue text; a decoder does'
+        )
+    size = recipe.model
+    shape = Shape(size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm)
+    wanted: dict[str, Spec | None] = {
+        "pe": recipe.pe,
+        "encoder_pe": recipe.encoder_pe,
+        "cross_pe": recipe.cross_pe,
+    }
+    own, parameters = size.own(), inspect.signature(kind).parameters
+    for name, value in {**wanted, **own}.items():
+        if value is not None and name not in parameters:
+            raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
+    encodings = {
+        name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
+    }
+    source.check_slices(recipe.eval.slices)
+    options: dict[str, Any] = {
+        "vocabulary": source.vocabulary,
+        "end": source.end,
+        "shape": shape,
+        **encodings,
+        **own,
+    }
+    make = MODELS.factory(Spec(name=size.kind), (*options, *parameters))
+    _check_device(recipe.train.device)
+    with torch.device("meta"):
+        hollow = make(**options)
+    for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
+        hollow.check(source.one(length))
+    length_at = LENGTHS.bind(recipe.data.lengths)
+    rng = np.random.default_rng(0)
+    for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
+        source.check_length(length)
+    return Built(recipe, source, lambda: make(**options), length_at)
+
+
+def counted(task: Spec | str) -> str:
+    """What a length counts.
+
+    >>> counted("addition"), counted("python-code")
+    ('digits of the longer operand', 'tokens')
+    """
+    named = Spec.of(task)
+    if named.name in CORPORA.names():
+        corpus: Any = CORPORA[named.name]
+        return str(corpus.counted)
+    return TASKS.build(named).counted
+
+
+def _source(recipe: Recipe, layout: str) -> Source:
+    """A recipe's `task` names a corpus or a task; the two have no name in common."""
+    if recipe.task.name in CORPORA.names():
+        if recipe.stop is not None:
+            raise TenfoldError(f"stop: {recipe.stop} proves answers; text has none to prove")
+        return Text(recipe)
+    if recipe.task.name not in TASKS.names():
+        raise unknown("task", recipe.task.name, [*TASKS.names(), *CORPORA.names()])
+    task, written = TASKS.build(recipe.task), FORMATS.build(recipe.format)
+    batcher = Batcher(task, written, layout, [SCHEMES.bind(spec) for spec in recipe.schemes])
+    draw, noise = SAMPLERS.bind(recipe.data.sampler), None
+    if recipe.data.noise:
+        drawn = task.sample(SEEN, recipe.data.length, np.random.default_rng(0), draw)
+        noise = Noise.among(drawn, recipe.data.noise)
+    return Problems(recipe, batcher, draw, noise)
+
+
+def _check_device(name: str) -> None:
+    try:
+        if torch.empty(1, device=name).is_meta:
+            raise RuntimeError("it holds no numbers")
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise TenfoldError(f'device "{name}" cannot be used here: {reason}') from None

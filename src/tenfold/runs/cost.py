@@ -1,0 +1,99 @@
+"""What a run will cost, before it is started."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from tenfold.runs.build import Built
+from tenfold.training.loop import answer_loss
+from tenfold.training.options import make_optimizer
+
+PATIENCE = 1.0  # seconds of trying; a step that is expected to take longer is not tried
+USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches
+PROCESS = 2**30  # bytes that a process with torch and a batch of the evaluation take by themselves
+
+
+@dataclass(frozen=True)
+class Count:
+    """What follows from a recipe alone, wherever it is run."""
+
+    parameters: int
+    flops_per_step: int
+    memory_bytes: int  # weights, gradients, optimizer, and the activations of one batch
+
+
+@dataclass(frozen=True)
+class Cost(Count):
+    seconds: float
+    measured: bool  # steps were timed here; otherwise it follows from the matrix-multiply rate
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def count(built: Built) -> Count:
+    """Count a step's operations and bytes on the `meta` device: a tenth of a second at any size."""
+    batch = built.like_batch_at(0, torch.Generator().manual_seed(0))
+    with torch.device("meta"):
+        hollow = built.make_model()
+    kept: dict[int, int] = {}  # bytes of every storage that the backward pass needs
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        kept[storage._cdata] = storage.nbytes()
+        return tensor
+
+    with (
+        FlopCounterMode(display=False) as counted,
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+    ):
+        answer_loss(hollow(batch.to("meta")), batch.target.to("meta")).backward()
+    parameters = sum(p.numel() for p in hollow.parameters())
+    flops = counted.get_total_flops() * built.recipe.train.accumulate
+    return Count(parameters, flops, 16 * parameters + sum(kept.values()))
+
+
+def cost(built: Built) -> Cost:
+    """Count, and time a few real steps where they are short."""
+    options, counted = built.recipe.train, count(built)
+    torch.set_num_threads(options.threads)
+    expected = counted.flops_per_step / (matmul_rate() * USUAL_SHARE)
+    seconds, measured = expected * options.steps, False
+    if expected < PATIENCE:
+        seconds, measured = _tried(built) * options.steps, True
+    return Cost(**vars(counted), seconds=seconds, measured=measured)
+
+
+def _tried(built: Built) -> float:
+    """Seconds a step: the median of those that fit our patience, without the first."""
+    model, options = built.model().train(), built.recipe.train
+    optimizer = make_optimizer(model, options)
+    generator = torch.Generator().manual_seed(0)
+    taken: list[float] = []
+    while len(taken) < 2 or sum(taken) < PATIENCE:
+        step, began = len(taken), time.perf_counter()
+        optimizer.zero_grad()
+        for part in range(options.accumulate):
+            batch = built.like_batch_at(step * options.accumulate + part, generator)
+            answer_loss(model(batch), batch.target).backward()
+        optimizer.step()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken[1:])
+
+
+def matmul_rate(size: int = 1024) -> float:
+    """Floating-point operations a second of a large product, with the threads that are set."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    fastest = float("inf")
+    for _ in range(4):
+        began = time.perf_counter()
+        a @ b
+        fastest = min(fastest, time.perf_counter() - began)
+    return 2 * size**3 / fastest

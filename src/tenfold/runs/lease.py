@@ -1,0 +1,234 @@
+"""A folder belongs to one process at a time, on whichever machine that shares it.
+
+The holder of a lease has the file `lease-N` in the folder and renews it by touching it. When its process
+is gone (on this machine), or nobody renewed it for a minute (on another), it may be taken over by creating
+`lease-N+1`, which one process alone can do: numbers only grow, a released lease stays until the next is
+taken. Whoever finds a higher number has lost the folder, so a process that slept through its lease cannot
+go on writing over its successor's work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import threading
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tenfold.core.errors import TenfoldError
+
+LIFE = 60.0  # seconds after which a lease that is not renewed has ended
+RENEWALS = 6  # in a life
+POLL = 0.2  # seconds between two looks at a lease that another holds
+UNKNOWN = "unknown"  # when a process began, where the system does not tell
+
+
+class Lost(TenfoldError):
+    """Another process has taken the folder over; this one must not write to it any more."""
+
+
+class InUse(TenfoldError):
+    """Another process works in the folder."""
+
+
+class Lease:
+    """`with Lease(folder) as lease: ...; lease.check()` raises `Lost` once the folder is another's."""
+
+    def __init__(self, folder: Path, patience: float = 0.0, life: float = LIFE) -> None:
+        self.folder, self.patience, self.life = folder, patience, life
+        self.attempt = uuid.uuid4().hex
+        self.path = folder
+        self._renewed = 0.0
+        self._lost = False
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Lease:
+        deadline = _clock() + self.patience
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            while not self._take():
+                if _clock() >= deadline:
+                    raise InUse(
+                        f"{self.folder} is in use by {_holder(self.path)}; wait for it, or use --out"
+                    )
+                time.sleep(POLL)
+        except OSError as error:
+            raise TenfoldError(
+                f"cannot write to {self.folder}: {error.strerror or error}"
+            ) from None
+        self._renewed = _clock()
+        threading.Thread(target=self._keep, name=f"lease of {self.folder}", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        with suppress(OSError):
+            if not self._lost and self._ours():
+                self.path.write_text(json.dumps({"attempt": self.attempt, "released": True}))
+
+    def check(self) -> None:
+        """Raise `Lost` if the folder is no longer ours."""
+        if not self._lost and _clock() - self._renewed > self.life / 2:
+            self._renew()  # we slept, or the thread that renews did
+        if self._lost:
+            raise Lost(f"{self.folder} was taken over by another process; this one stops")
+
+    def confirm(self) -> None:
+        """As `check`, but looks at the folder now."""
+        self._renew()
+        self.check()
+
+    def _take(self) -> bool:
+        """Create the next lease, if there is none or the last has ended."""
+        held = leases(self.folder)
+        if held and not ended(held[-1], self.life):
+            self.path = held[-1]
+            return False
+        number = int(held[-1].name.removeprefix("lease-")) + 1 if held else 1
+        path = self.folder / f"lease-{number:06d}"
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:  # another was faster
+            self.path = path
+            return False
+        with os.fdopen(handle, "w") as file:
+            json.dump({"attempt": self.attempt, **_self()}, file)
+        self.path = path
+        highest = leases(self.folder)[-1]
+        if (
+            highest != path
+        ):  # we looked long ago: others came and went, and a higher one is in force
+            path.unlink(missing_ok=True)
+            self.path = highest
+            return False
+        for left in held:
+            left.unlink(missing_ok=True)
+        return True
+
+    def _keep(self) -> None:
+        while not self._ended.wait(self.life / RENEWALS) and not self._lost:
+            self._renew()
+
+    def _renew(self) -> None:
+        if self._lost or self._ended.is_set():
+            return
+        try:
+            if self._ours():
+                os.utime(self.path)
+                self._renewed = _clock()
+            else:
+                self._lost = True
+        except OSError:  # the folder cannot be reached; it may be again before our time is up
+            self._lost = _clock() - self._renewed > self.life
+
+    def _ours(self) -> bool:
+        held = leases(self.folder)
+        return (
+            bool(held) and held[-1] == self.path and _read(self.path).get("attempt") == self.attempt
+        )
+
+
+def leases(folder: Path) -> list[Path]:
+    """The leases of a folder; the last is in force. A folder that cannot be looked into is an error."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return [folder / name for name in sorted(names) if re.fullmatch(r"lease-\d{6,}", name)]
+
+
+def ended(path: Path, life: float = LIFE) -> bool:
+    """Whether another may take over: on this machine the process decides, elsewhere the time since the last renewal."""
+    told = _read(path)
+    if told.get("released"):
+        return True
+    if _visible(told):
+        return _gone(told)
+    try:
+        return _now(path.parent) - path.stat().st_mtime > life
+    except FileNotFoundError:
+        return True
+
+
+def here(path: Path) -> bool:
+    """Whether the holder is a process of this machine, which we can see."""
+    return _visible(_read(path))
+
+
+def _visible(told: dict[str, Any]) -> bool:
+    return told.get("machine") == _machine() and "pid" in told
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a lease says; nothing while it is being written."""
+    try:
+        told = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _now(folder: Path) -> float:
+    """The time by the clock of the file system, which the machines that share it may not agree with."""
+    probe = folder / f".clock-{uuid.uuid4().hex}"
+    try:
+        probe.touch()
+        return probe.stat().st_mtime
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _self() -> dict[str, Any]:
+    pid = os.getpid()
+    return {
+        "host": platform.node(),
+        "machine": _machine(),
+        "pid": pid,
+        "started": _started(pid),
+    }
+
+
+def _machine() -> str:
+    """A name for all processes that see each other's numbers: this boot, these process numbers."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return f"{platform.node()} {uuid.getnode()}"
+
+
+def _gone(told: dict[str, Any]) -> bool:
+    """Whether the process of a lease has ended; another one may have its number by now."""
+    try:
+        os.kill(int(told["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # another user's: it is there, and we may not know more
+        return False
+    return _started(int(told["pid"])) not in (told.get("started"), UNKNOWN)
+
+
+def _started(pid: int) -> str | None:
+    """When a process began, by its own clock; None of a zombie, which does nothing any more."""
+    try:
+        state, *told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if state in "ZX" else told[18]
+    except (OSError, ValueError, IndexError):
+        return UNKNOWN
+
+
+def _clock() -> float:
+    """Seconds; they go on while the machine sleeps, where the system can tell."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+def _holder(path: Path) -> str:
+    told = _read(path)
+    if "pid" not in told:
+        return "another process"
+    return f"process {told['pid']}" + ("" if here(path) else f" on {told.get('host')}")

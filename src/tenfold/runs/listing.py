@@ -1,0 +1,108 @@
+"""What there is to choose from, a name and one line each."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tenfold.data.corpora import CORPORA, WRITINGS
+from tenfold.core.errors import TenfoldError
+from tenfold.evals import SLICES
+from tenfold.runs import recipe_files as recipes, shipped
+from tenfold.runs.run import Run
+from tenfold.runs.tracking import TRACKERS
+from tenfold.models import MODELS
+from tenfold.encodings import ENCODINGS, RELATIONS, SIZES
+from tenfold.data.places import SCHEMES
+from tenfold.core.registry import Registry, options_of
+from tenfold.data.formats import FORMATS
+from tenfold.data.tasks import SAMPLERS, TASKS
+
+Listing = list[tuple[str, str]]
+
+
+def listing(kind: str) -> Listing:
+    return LISTINGS[kind]()
+
+
+def about(thing: Any) -> str:
+    """The first line of a docstring."""
+    lines = (thing.__doc__ or "").strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def details(kind: str, name: str) -> dict[str, Any]:
+    """All that a component says of itself, and its options; sizes that a model fills in are left out."""
+    if kind not in REGISTRIES:
+        raise TenfoldError(f"{kind} have no options to tell of; {', '.join(REGISTRIES)} have")
+    component = REGISTRIES[kind][name]
+    return {
+        "name": name,
+        "about": inspect.getdoc(component) or "",
+        "options": [
+            {"name": option, "type": str(parameter.annotation)}
+            | ({} if parameter.default is parameter.empty else {"default": parameter.default})
+            for option, parameter in options_of(component).items()
+            if option not in SIZES
+        ],
+    }
+
+
+def _components(registry: Registry[Any]) -> Callable[[], Listing]:
+    """One line each: of its file where every component has one of its own, else of its own docstring."""
+
+    def listed() -> Listing:
+        found = {name: registry[name] for name in registry.names()}
+        own_file = registry.package is not None
+        return [
+            (name, about(sys.modules[thing.__module__] if own_file else thing))
+            for name, thing in found.items()
+        ]
+
+    return listed
+
+
+def _recipes() -> Listing:
+    return [(name, recipes.recipe(name).about) for name in recipes.names()]
+
+
+def _runs() -> Listing:
+    found = []
+    for path in sorted(Path("runs").glob("*/recipe.yaml")):
+        try:
+            run = Run.open(path.parent)
+            state = "finished" if run.finished else f"step {run.progress()['step']}"
+            found.append(
+                (path.parent.name, f"{state}, seed {run.recipe.seed}, {run.recipe.pe.name}")
+            )
+        except TenfoldError as error:
+            found.append((path.parent.name, f"damaged: {error}"))
+    return found
+
+
+def _proved() -> Listing:
+    return [(name, Run.open(shipped.SHELF / name).recipe.about) for name in shipped.names()]
+
+
+REGISTRIES: dict[str, Registry[Any]] = {
+    "pe": ENCODINGS,
+    "tasks": TASKS,
+    "schemes": SCHEMES,
+    "formats": FORMATS,
+    "samplers": SAMPLERS,
+    "relations": RELATIONS,
+    "corpora": CORPORA,
+    "writings": WRITINGS,
+}
+LISTINGS: dict[str, Callable[[], Listing]] = {
+    **{kind: _components(registry) for kind, registry in REGISTRIES.items()},
+    "models": _components(MODELS),
+    "trackers": _components(TRACKERS),
+    "slices": lambda: [(name, about(slice)) for name, slice in SLICES.items()],
+    "recipes": _recipes,
+    "runs": _runs,
+    "proved": _proved,
+}

@@ -1,0 +1,239 @@
+"""Recipes: everything that decides a run, as one frozen value.
+
+Written in Python (`Recipe(pe="alibi")`), in YAML, or as overrides of either; unknown keys are refused
+with a suggestion. A run is named by the hash of its recipe.
+
+`model.size` is shorthand. It is expanded to `layers`, `heads` and `width` when a recipe is read, before inheritance
+and overrides. Later keys override the expanded values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from tenfold.core.errors import unknown
+import hashlib
+import json
+import re
+from typing import Annotated, Any, Literal
+import pydantic
+import yaml
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.models.layers import Norm
+from tenfold.models.looped import Feedback
+from tenfold.core.registry import Spec, first_problem
+from tenfold.training.options import Share, Training
+
+
+SIZES: dict[str, dict[str, int]] = {
+    "nano": {"layers": 3, "heads": 3, "width": 48},  # these three: `principled`, after minGPT
+    "micro": {"layers": 4, "heads": 4, "width": 128},
+    "mini": {"layers": 6, "heads": 6, "width": 384},
+    "gpt2": {"layers": 12, "heads": 12, "width": 768},
+    "gpt2-medium": {"layers": 24, "heads": 16, "width": 1024},
+}
+
+
+def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe's values, or changes of them, with a named size spelled out.
+
+    >>> spelled({"seed": 1, "model": {"size": "nano", "heads": 6}})
+    {'seed': 1, 'model': {'layers': 3, 'heads': 6, 'width': 48}}
+    """
+    model = values.get("model")
+    if not isinstance(model, Mapping) or "size" not in model:
+        return dict(values)
+    said = {key: value for key, value in model.items() if key != "size"}
+    if model["size"] not in SIZES:
+        raise unknown("size of a model", model["size"], SIZES)
+    return {**values, "model": {**SIZES[model["size"]], **said}}
+
+
+PROSE = {"name", "about", "claim"}  # keys that decide nothing
+HOUSEKEEPING = {"train": {"log_every", "checkpoint_every"}}
+
+
+ClaimId = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?$")]
+
+
+class Strict(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+
+class Data(Strict):
+    """Which problems are trained on."""
+
+    length: pydantic.PositiveInt = 5  # the longest operand in training
+    sampler: Spec = Spec(name="numbers")
+    lengths: Spec = Spec(name="longest")  # how a batch's length is chosen
+    noise: Share = 0.0  # share of answer digits that training sees wrongly
+
+
+class ModelSize(Strict):
+    """How large the model is; `size: nano` stands for the layers, heads and width of `tenfold.runs.recipe`."""
+
+    kind: str = "encoder"  # encoder, decoder, seq2seq or looped
+    layers: pydantic.PositiveInt = 3
+    width: pydantic.PositiveInt = 96
+    heads: pydantic.PositiveInt = 4
+    feedforward: pydantic.PositiveInt | None = None
+    dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
+    norm: Norm = "pre"
+    encoder_layers: pydantic.NonNegativeInt | None = None  # of an encoder-decoder; 1 if not given
+    loops: pydantic.PositiveInt | None = (
+        None  # of a looped encoder: the most in training; 6 if not given
+    )
+    feedback: Feedback | None = None  # what a loop hands on; "guess" if not given
+    through: pydantic.PositiveInt | None = (
+        None  # how many loops gradients flow through; 1 if not given
+    )
+
+    def own(self) -> dict[str, Any]:
+        """The options that only some kinds of model have, as far as they are given."""
+        names = ("encoder_layers", "loops", "feedback", "through")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+class Evaluation(Strict):
+    """What is measured: at the end on every slice, on the way a little."""
+
+    lengths: Annotated[tuple[pydantic.PositiveInt, ...], pydantic.Field(min_length=1)] = (5, 7, 10)
+    slices: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = (
+        "uniform",
+        "full",
+        "unequal",
+        "cascades",
+        "nines",
+    )
+    n: pydantic.PositiveInt = 1000
+    every: pydantic.PositiveInt = 500
+    validation: tuple[pydantic.PositiveInt, ...] = ()  # lengths that choose the best checkpoint
+    validation_n: pydantic.PositiveInt = 200
+
+
+class Recipe(Strict):
+    """Everything that decides a run.
+
+    >>> recipe = Recipe(pe="alibi")
+    >>> recipe.replace(train={"lr": 0.003}).train.lr
+    0.003
+    >>> recipe.replace(pe="rotary").pe.name
+    'rotary'
+    """
+
+    name: str = "unnamed"
+    about: str = ""
+    claim: ClaimId | None = None  # what it is about, in the ledger: symmetry/fig2-rpe-holds
+    label: str = "generic"  # what the method was given: generic, significance, window, ...
+    seed: pydantic.NonNegativeInt = 0
+    task: Spec = Spec(name="addition")
+    format: Spec = Spec(name="in-place")
+    data: Data = Data()
+    schemes: tuple[Spec, ...] = ()
+    pe: Spec = Spec(name="pairwise")
+    encoder_pe: Spec | None = None  # of an encoder-decoder; default: as `pe`
+    cross_pe: Spec | None = None
+    model: ModelSize = ModelSize()
+    train: Training = Training()
+    stop: Literal["certified", "certified-exactly"] | None = None  # end training once proved
+    eval: Evaluation = Evaluation()
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Recipe:
+        """A recipe from plain values, with one-line errors."""
+        try:
+            return cls.model_validate(values)
+        except pydantic.ValidationError as error:
+            raise TenfoldError(f"recipe: {first_problem(error)}") from None
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, values: Any) -> Any:
+        if isinstance(values, dict):
+            values = spelled(values)
+            _refuse_unknown(cls, values, "")
+        return values
+
+    @pydantic.field_validator("claim", mode="before")
+    @classmethod
+    def _claim_in_words(cls, value: Any) -> Any:
+        """Recipes once held a claim's words; of these, which paper it was is what the ledger knows."""
+        if isinstance(value, dict) and "paper" in value:
+            return re.sub(r"[^a-z0-9]+", "-", str(value["paper"]).lower()).strip("-") or None
+        return value
+
+    @pydantic.field_validator("schemes", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str | dict) else value
+
+    def replace(self, **changes: Any) -> Recipe:
+        """The recipe with changes; a mapping changes only the keys it has, a component is replaced whole."""
+        return Recipe.of(merge(self.as_json(), spelled(changes)))
+
+    def as_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json")
+
+    def as_yaml(self) -> str:
+        return yaml.safe_dump(self.as_json(), sort_keys=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of what decides the weights and the results, as far as it differs from the defaults.
+
+        So a key that a later version adds leaves the name of a run as it was.
+        """
+        excluded: Any = {**dict.fromkeys(PROSE, True), **HOUSEKEEPING}
+        differs = self.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
+        decides = {key: value for key, value in differs.items() if value != {}}
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def run_name(self) -> str:
+        return f"{self.name.replace('/', '-')}-{self.fingerprint}"
+
+    def difference(self, other: Recipe) -> str | None:
+        """The first setting that decides something and is not the same: `train.lr is 0.001, not 0.003`."""
+        ours, theirs = _leaves(self.as_json()), _leaves(other.as_json())
+        for key in [*ours, *theirs]:
+            if ours.get(key) != theirs.get(key) and key.split(".")[0] not in PROSE:
+                return f"{key} is {ours.get(key)}, not {theirs.get(key)}"
+        return None
+
+
+def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Changes laid over a recipe's values; a component with a new name keeps no option of the old one.
+
+    >>> merge({"train": {"lr": 1, "steps": 5}}, {"train": {"lr": 2}})
+    {'train': {'lr': 2, 'steps': 5}}
+    >>> merge({"pe": {"name": "pairwise", "relation": "relative"}}, {"pe": {"name": "alibi"}})
+    {'pe': {'name': 'alibi'}}
+    """
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        if isinstance(value, dict) and isinstance(old, str) and "name" not in value:
+            old = {"name": old}
+        if isinstance(value, dict) and isinstance(old, dict) and "name" not in value:
+            merged[key] = merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _leaves(values: Any, where: str = "") -> dict[str, Any]:
+    if not isinstance(values, dict):
+        return {where.rstrip("."): values}
+    inner = [_leaves(value, f"{where}{key}.") for key, value in values.items()]
+    return {key: value for leaves in inner for key, value in leaves.items()}
+
+
+def _refuse_unknown(kind: type[pydantic.BaseModel], values: dict[str, Any], where: str) -> None:
+    """Unknown keys first, so that the message can suggest the right one."""
+    for key, value in values.items():
+        if key not in kind.model_fields:
+            raise unknown("recipe key", where + str(key), [where + k for k in kind.model_fields])
+        inner = kind.model_fields[key].annotation
+        if isinstance(inner, type) and issubclass(inner, Strict | Training):
+            if isinstance(value, dict):
+                _refuse_unknown(inner, value, f"{where}{key}.")

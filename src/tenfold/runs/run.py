@@ -1,0 +1,225 @@
+"""A run: a folder named by its recipe's hash, that holds all that came of it.
+
+recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  lease-N
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import yaml
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+
+from tenfold.models.locality import NotCertifiable
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.evals.exact_match import Row
+from tenfold.runs.answer import Answer as Answer
+from tenfold.runs.answer import GoingOn
+from tenfold.runs.build import Built, build
+from tenfold.runs.environment import environment, newer_version
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.sample_log import Hear, describe
+from tenfold.models import Model
+from tenfold.core.files import write_atomically
+from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
+from tenfold.training.loop import Metrics
+
+Which = Literal["final", "best"]
+CHECKPOINTS: tuple[Which, Which] = ("final", "best")
+WEIGHTS = "weights.safetensors"
+
+
+class Run:
+    """`Run.open("runs/...")`, or what `tenfold.train(recipe)` returns."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self.folder, self.recipe = folder, recipe
+        self._built: Built | None = None
+        self._models: dict[str, Model] = {}
+        self.computed: dict[Any, Any] = {}  # results that features keep with the run
+        self._answerers: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r})"
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Run:
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise TenfoldError(
+                f"there is no run in {folder}; `tenfold ls runs` lists what there is"
+            )
+        path = folder / "recipe.yaml"
+        try:
+            values = yaml.safe_load(path.read_text())
+        except OSError as error:
+            raise TenfoldError(f"{folder} is not a run: {path.name}: {error.strerror}") from None
+        except (yaml.YAMLError, UnicodeDecodeError):
+            raise TenfoldError(f"{path} is damaged: it is not YAML") from None
+        if not isinstance(values, dict):
+            raise TenfoldError(f"{path} is damaged: it does not hold a recipe")
+        try:
+            return cls(folder, Recipe.of(values))
+        except TenfoldError as error:
+            newer = newer_version(folder)
+            raise TenfoldError(newer or f"{path}: {error}") from None
+
+    @property
+    def built(self) -> Built:
+        if self._built is None:
+            self._built = build(self.recipe)
+        return self._built
+
+    @property
+    def finished(self) -> bool:
+        return (self.folder / "result.json").exists()
+
+    def result(self) -> dict[str, Any]:
+        """What the run came to: rows of measurements, steps, seconds, environment."""
+        try:
+            found = json.loads((self.folder / "result.json").read_bytes())
+        except FileNotFoundError:
+            raise TenfoldError(f"{self.folder} has not finished; train it first") from None
+        except (OSError, ValueError) as error:
+            raise TenfoldError(f"{self.folder / 'result.json'} cannot be read: {error}") from None
+        if not isinstance(found, dict):
+            raise TenfoldError(f"{self.folder / 'result.json'} is damaged: it holds no result")
+        return found
+
+    def check_result(self) -> None:
+        """Raise if what is there is not this recipe's result, or cannot be read."""
+        held = self.result().get("fingerprint")
+        if held != self.recipe.fingerprint:
+            raise TenfoldError(f"{self.folder} holds results of another recipe ({held})")
+
+    def check_text(self) -> None:
+        """Raise if the text here is not the one that the run was trained on: another Python has another library."""
+        here = self.built.source.prepare().get("text")
+        path = self.folder / "environment.json"
+        if here is None or not path.exists():
+            return
+        held = json.loads(path.read_bytes()).get("text")
+        if held not in (None, here):
+            raise TenfoldError(
+                f'{self.folder} was trained on other text than "{self.recipe.task.name}" is here and now '
+                f"(its digest was {held}, it is {here}); train it again with --fresh"
+            )
+
+    def metrics(self) -> list[Metrics]:
+        """The training curve: one entry a logged step; a line cut short by a crash is left out."""
+        path = self.folder / "metrics.jsonl"
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def progress(self) -> dict[str, Any]:
+        """How far the run is: its step, seconds, best score."""
+        steps = Checkpoints(self.folder / "checkpoints").steps()
+        return self.checkpoint().state if steps else {"step": 0}
+
+    def checkpoint(self) -> Checkpoint:
+        found = Checkpoints(self.folder / "checkpoints").latest()
+        if found is None:
+            raise TenfoldError(f"{self.folder} has no checkpoint yet; train it first")
+        if found.state["fingerprint"] != self.recipe.fingerprint:
+            raise TenfoldError(
+                f"the checkpoint in {self.folder} belongs to another recipe "
+                f"({found.state['fingerprint']}, the folder's is {self.recipe.fingerprint})"
+            )
+        return found
+
+    def model(self, which: Which = "best") -> Model:
+        """The trained model, ready to answer: the best checkpoint, or the final one."""
+        if which not in CHECKPOINTS:
+            raise unknown("checkpoint", which, CHECKPOINTS)
+        if which not in self._models:
+            model = self.built.model()
+            try:
+                model.load_state_dict(self._weights(which))
+            except RuntimeError as error:
+                told = " ".join(str(error).split())
+                raise TenfoldError(
+                    f"the weights in {self.folder} do not fit its recipe: {told[:160]}"
+                ) from None
+            self._models[which] = model.to(self.recipe.train.device).eval()
+        return self._models[which]
+
+    def answerer(self, which: Which = "best") -> Any:
+        """The model, answering in the fastest of its ways; it remembers what it computed."""
+        if which not in self._answerers:
+            self.check_text()
+            self._answerers[which] = self.built.source.answerer(self.model(which))
+        return self._answerers[which]
+
+    @property
+    def published(self) -> bool:
+        """Whether it is weights and a recipe alone, as `export` leaves them."""
+        return (self.folder / WEIGHTS).exists()
+
+    def _weights(self, which: Which) -> Tensors:
+        if self.published:
+            try:
+                return load_file(self.folder / WEIGHTS)
+            except (OSError, SafetensorError) as error:
+                raise TenfoldError(f"{self.folder / WEIGHTS} cannot be read: {error}") from None
+        tensors = self.checkpoint().tensors
+        final = tensors.get("average") or tensors["model"]
+        return tensors.get("best", final) if which == "best" else final
+
+    def evaluate(
+        self,
+        lengths: Sequence[int] | None = None,
+        slices: Sequence[str] | None = None,
+        n: int | None = None,
+        *,
+        which: Which = "best",
+        seed: int = 0,
+        tell: Callable[[int, int], None] | None = None,
+        log: Hear | None = None,
+    ) -> list[Row]:
+        """Measure the run at these lengths, by default as its recipe says.
+
+        `log`, a `SampleLog` or any function, is given the samples of each batch: a list of dicts.
+        """
+        options = self.recipe.eval
+        told = None
+        if log is not None:
+            name = self.folder.resolve().name
+            told = describe(log, self.built.batcher, name, self.recipe.seed, [which])
+        torch.set_num_threads(self.recipe.train.threads)
+        return self.built.source.measure(
+            self.answerer(which),
+            options.lengths if lengths is None else lengths,
+            options.slices if slices is None else slices,
+            options.n if n is None else n,
+            seed=seed,
+            tell=tell,
+            log=told,
+        )
+
+    def export(self, folder: Path | str, *, which: Which = "best") -> dict[str, Path]:
+        """Write the weights (safetensors) and the recipe into a new folder that opens as a run."""
+        folder = Path(folder)
+        if (folder / "recipe.yaml").exists():
+            raise TenfoldError(f"{folder} holds a run already; name another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        written = {"recipe": folder / "recipe.yaml", "weights": folder / WEIGHTS}
+        weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
+        write_atomically(written["weights"], save(weights))
+        write_atomically(written["recipe"], self.recipe.as_yaml().encode())
+        return written
+
+    def ask(self, question: str, *, which: Which = "best", how: GoingOn | None = None) -> Answer:
+        """The model's answer to a question as a person writes it, such as "12+345"; text is continued, as `how` says."""
+        return self.built.source.ask(self.answerer(which), question, how)
+
+    def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
+        """Worked examples: random problems of a length with the model's answers."""
+        return self.built.source.examples(self.answerer(which), length, count, self.recipe.seed)
+

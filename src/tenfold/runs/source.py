@@ -1,0 +1,204 @@
+"""Where batches come from, and what measures a model on more of the same: problems of a task, or text of a corpus.
+
+A recipe's `task` and `format` name the one or the other; training and runs know only this.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+import numpy as np
+import torch
+from tenfold.data.batch import Batch
+from tenfold.core.errors import TenfoldError
+from tenfold.evals.exact_match import Log, Row
+from tenfold.runs.answer import Answer, GoingOn
+from tenfold.models import Model
+from tenfold.training.loop import Metrics
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+from tenfold.data.batch import LAYOUTS, Batch, Batcher
+from tenfold.models.decoding import Swift
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.evals.exact_match import Answerer, Examiner, Log, Row, grade
+from tenfold.evals.slices import SLICES
+from tenfold.runs.recipe import Recipe
+from tenfold.data.tasks.task import Examples, Ints
+from tenfold.data.tasks.wrappers.label_noise import Noise
+from tenfold.data.tasks.samplers import exact
+
+
+class Source(ABC):
+    layouts: ClassVar[frozenset[str]]  # of the models that can take its batches
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> int:
+        """How many different tokens there are."""
+
+    @property
+    @abstractmethod
+    def end(self) -> int:
+        """The token that ends an answer, or a text."""
+
+    @abstractmethod
+    def batch(
+        self, n: int, length: int, rng: np.random.Generator, generator: torch.Generator | None
+    ) -> Batch:
+        """A batch to train on; same generators, same batch."""
+
+    def like_batch(
+        self, n: int, length: int, rng: np.random.Generator, generator: torch.Generator | None
+    ) -> Batch:
+        """A batch of the same shape, for which nothing needs to be at hand."""
+        return self.batch(n, length, rng, generator)
+
+    @abstractmethod
+    def one(self, length: int) -> Batch:
+        """One row of this length, whatever it says: the places are what counts."""
+
+    def check_length(self, length: int) -> None:
+        """Raise one clear error where training cannot draw this length."""
+        return
+
+    @abstractmethod
+    def check_slices(self, names: Sequence[str]) -> None:
+        """Raise one clear error where a slice is not known."""
+
+    @abstractmethod
+    def answerer(self, model: Model) -> Any:
+        """What `measure` and `ask` take: the model, in the fastest of its ways."""
+
+    @abstractmethod
+    def measure(
+        self,
+        answerer: Any,
+        lengths: Sequence[int],
+        slices: Sequence[str],
+        n: int,
+        *,
+        seed: int = 0,
+        validation: bool = False,
+        tell: Callable[[int, int], None] | None = None,
+        log: Log | None = None,
+    ) -> list[Row]:
+        """Measurements at every length; `validation`: on what nobody else is asked."""
+
+    @abstractmethod
+    def score(self, rows: Sequence[Row]) -> tuple[float, Metrics]:
+        """One number for a checkpoint, the higher the better, and what is told of it."""
+
+    @abstractmethod
+    def ask(self, answerer: Any, question: str, how: GoingOn | None) -> Answer:
+        """What the model makes of what a person wrote."""
+
+    @abstractmethod
+    def examples(self, answerer: Any, length: int, count: int, seed: int) -> list[Answer]:
+        """Worked examples of a length, with the truth."""
+
+    def prepare(self) -> dict[str, Any]:
+        """Get at hand what training needs, with one clear error where that fails; what a run should remember of it."""
+        return {}
+
+    def problems(self) -> Problems:
+        """The problems of a task, if it is these."""
+        raise TenfoldError(
+            "this is a language model: it continues text, and has no problems with a true answer; "
+            "`tenfold eval` measures its perplexity"
+        )
+
+
+@dataclass(frozen=True)
+class Problems(Source):
+    """A task's problems as a recipe draws and writes them."""
+
+    recipe: Recipe
+    batcher: Batcher
+    draw: Callable[..., Any]
+    noise: Noise | None = None  # in the answers that training sees
+    layouts: ClassVar[frozenset[str]] = frozenset(LAYOUTS)
+
+    @property
+    def vocabulary(self) -> int:
+        return len(self.batcher.vocabulary)
+
+    @property
+    def end(self) -> int:
+        return self.batcher.vocabulary.end
+
+    def problems(self) -> Problems:
+        return self
+
+    def batch(
+        self, n: int, length: int, rng: np.random.Generator, generator: torch.Generator | None
+    ) -> Batch:
+        examples = self.batcher.task.sample(n, length, rng, self.draw)
+        if self.noise is not None:
+            examples = self.noise(examples, rng)
+        return self.batcher(examples, generator)
+
+    def one(self, length: int) -> Batch:
+        return self.batcher(self.batcher.task.sample(1, length, np.random.default_rng(0), exact))
+
+    def check_length(self, length: int) -> None:
+        self.batcher.task.sample(1, length, np.random.default_rng(0), self.draw)
+
+    def check_slices(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in SLICES:
+                raise unknown("slice", name, SLICES)
+
+    def examiner(self, seed: int = 0) -> Examiner:
+        size = self.recipe.model
+        if seed < 0:
+            raise TenfoldError(f"a seed of {seed}; at least 0")
+        return Examiner(self.batcher, seed, size.heads, size.width, self.recipe.train.device)
+
+    def answerer(self, model: Model) -> Swift:
+        return Swift(model, self.batcher)
+
+    def measure(
+        self,
+        answerer: Answerer,
+        lengths: Sequence[int],
+        slices: Sequence[str],
+        n: int,
+        *,
+        seed: int = 0,
+        validation: bool = False,
+        tell: Callable[[int, int], None] | None = None,
+        log: Log | None = None,
+    ) -> list[Row]:
+        return self.examiner(VALIDATION if validation else seed).rows(
+            answerer, lengths, slices, n, tell, log
+        )
+
+    def score(self, rows: Sequence[Row]) -> tuple[float, Metrics]:
+        right = {row.length: row.value for row in rows if row.metric == "exact"}
+        return sum(right.values()) / len(right), {"exact": right}
+
+    def ask(self, answerer: Answerer, question: str, how: GoingOn | None) -> Answer:
+        if how is not None:
+            raise TenfoldError(
+                "an answer has its own length and is the likeliest; only text is continued by --tokens, --temperature "
+                "and --seed"
+            )
+        examples = self.batcher.parse(question)
+        ((answer, target),) = self.examiner().answers(answerer, examples)
+        whole, _, _ = grade(answer, target)
+        return replace(self.read(examples, answer[0].cpu().numpy()), whole=bool(whole[0]))
+
+    def read(self, examples: Examples, tokens: Ints) -> Answer:
+        """Answer tokens of one problem, as a person reads them."""
+        batcher = self.batcher
+        text = batcher.format.read(tokens, batcher.vocabulary, examples)
+        return Answer(batcher.question(examples, 0), text, batcher.task.truth(examples, 0))
+
+    def examples(self, answerer: Answerer, length: int, count: int, seed: int) -> list[Answer]:
+        drawn = self.batcher.task.sample(count, length, np.random.default_rng((seed, length, 10)))
+        asked = [self.batcher.question(drawn, row) for row in range(count)]
+        return [self.ask(answerer, question, None) for question in asked]
+
+
+VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's

@@ -1,0 +1,183 @@
+"""Grids: many recipes from one file.
+
+A YAML grid lays cases and the product of lists over a recipe, for every seed:
+
+    name: encodings
+    recipe: symmetry/addition-relative
+    cases:                       # each laid over the recipe; may name a recipe of its own
+      absolute: {recipe: symmetry/addition-absolute}
+      alibi: {pe: alibi}
+    product:
+      data.length: [5, 10]       # every combination, dotted keys as on the command line
+    seeds: [0, 1, 2]
+
+makes 12 runs, named `encodings/absolute-length5`, ... A Python grid is a file with a list `grid` of recipes,
+or a function `grid(scale)` that gives one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import runpy
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.files import read_mapping
+from tenfold.core.registry import first_problem
+from tenfold.runs.recipe import Recipe, merge
+from tenfold.runs.recipe_files import recipe
+
+Changes = dict[str, Any]
+
+
+class GridSheet(pydantic.BaseModel):
+    """A YAML grid, as it is written."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    name: str | None = None  # the runs are NAME/CASE-...; default: the recipe's name
+    recipe: str | None = None
+    scale: str | None = None  # unless the command names one
+    changes: Changes = {}  # laid over every recipe
+    cases: dict[str, Changes] = {}
+    product: dict[str, list[Any] | dict[str, Any]] = {}  # values, or values by a label of their own
+    seeds: list[pydantic.NonNegativeInt] | None = None
+
+
+def grid(
+    path: Path | str, scale: str | None = None, seeds: Sequence[int] | None = None
+) -> list[Recipe]:
+    """The recipes of a grid file, all checked to be different; `seeds` takes the place of the file's own."""
+    path = Path(path)
+    if not path.is_file():
+        raise TenfoldError(f"there is no grid {path}; a YAML or Python file is wanted")
+    recipes = _from_python(path, scale) if path.suffix == ".py" else _from_yaml(path, scale)
+    if not recipes:
+        raise TenfoldError(f"{path} is an empty grid: it gives no recipe")
+    _refuse_twins(path, recipes)
+    if seeds is not None:
+        alone = {each.replace(seed=0).fingerprint: each for each in recipes}
+        recipes = [each.replace(seed=seed) for each in alone.values() for seed in seeds]
+        _refuse_twins(path, recipes)
+    return recipes
+
+
+def _refuse_twins(path: Path, recipes: Sequence[Recipe]) -> None:
+    seen: dict[str, str] = {}
+    for each in recipes:
+        if each.fingerprint in seen:
+            also = seen[each.fingerprint]
+            raise TenfoldError(
+                f'{path}: "{each.name}" with seed {each.seed} is there twice'
+                + (f', also as "{also}"' if also != each.name else "")
+            )
+        seen[each.fingerprint] = each.name
+
+
+def _from_python(path: Path, scale: str | None) -> list[Recipe]:
+    try:
+        made = runpy.run_path(str(path)).get("grid")
+        made = made(scale) if callable(made) else made
+    except TenfoldError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(made, list | tuple) or not all(isinstance(each, Recipe) for each in made):
+        raise TenfoldError(f'{path} does not define "grid", a list of tenfold.Recipe')
+    return list(made)
+
+
+def _from_yaml(path: Path, scale: str | None) -> list[Recipe]:
+    values = read_mapping(path, "a grid")
+    for key in values:
+        if key not in GridSheet.model_fields:
+            raise TenfoldError(f"{path}: {unknown('grid key', key, GridSheet.model_fields)}")
+    try:
+        sheet = GridSheet.model_validate(values)
+        return list(_recipes(sheet, scale or sheet.scale))
+    except pydantic.ValidationError as error:
+        raise TenfoldError(f"{path}: {first_problem(error)}") from None
+    except TenfoldError as error:
+        raise TenfoldError(f"{path}: {error}") from None
+
+
+def _recipes(sheet: GridSheet, scale: str | None) -> Iterator[Recipe]:
+    for case, changes in (sheet.cases or {"": {}}).items():
+        own = dict(changes)
+        source = own.pop("recipe", sheet.recipe)
+        if not isinstance(source, str):
+            raise TenfoldError(
+                "no recipe is named; give `recipe`, or one in every case"
+                if source is None
+                else f"a recipe is known by its name or file, not by {source!r}"
+            )
+        base = recipe(source, scale)
+        base = base.replace(**nested(sheet.changes)).replace(**nested(own))
+        known = case if sheet.name or own else ""  # a case that is a recipe has that one's name
+        for point in itertools.product(*map(_labelled, sheet.product, sheet.product.values())):
+            changed = base
+            for key, (_, value) in zip(sheet.product, point, strict=True):
+                changed = changed.replace(**nested({key: value}))
+            name = _name(sheet, base, [known, *(label for label, _ in point)])
+            for seed in sheet.seeds if sheet.seeds is not None else [changed.seed]:
+                yield changed.replace(name=name, seed=seed)
+
+
+def _name(sheet: GridSheet, base: Recipe, labels: Sequence[str]) -> str:
+    """`encodings/alibi-length5`; without a name of the grid's own, `symmetry/addition-relative-alibi-length5`."""
+    told = "-".join(filter(None, labels))
+    if not told:
+        return sheet.name or base.name
+    return f"{sheet.name}/{told}" if sheet.name else f"{base.name}-{told}"
+
+
+def _labelled(key: str, values: list[Any] | dict[str, Any]) -> list[tuple[str, Any]]:
+    """Each value of a list with a word for it.
+
+    >>> _labelled("data.length", [5, 10])
+    [('length5', 5), ('length10', 10)]
+    >>> _labelled("pe", ["alibi", {"name": "rotary", "base": 100}])
+    [('alibi', 'alibi'), ('rotary', {'name': 'rotary', 'base': 100})]
+    """
+    if isinstance(values, dict):
+        return list(values.items())
+    if not values:
+        raise TenfoldError(f"product.{key} is empty; at least one value is wanted")
+    found = [(_word(key, value), value) for value in values]
+    words = [word for word, _ in found]
+    for word in words:
+        if words.count(word) > 1:
+            raise TenfoldError(
+                f'product.{key} has two values known as "{word}"; write them as a mapping of labels to values'
+            )
+    return found
+
+
+def _word(key: str, value: Any) -> str:
+    if isinstance(value, dict) and "name" in value:
+        return str(value["name"])
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "+".join(_word(key, each) for each in value) or f"no-{key}"
+    return f"{key.split('.')[-1]}{'none' if value is None else value}"
+
+
+def nested(changes: Changes) -> Changes:
+    """Dotted keys as nested mappings.
+
+    >>> nested({"data.length": 5, "data": {"sampler": "numbers"}})
+    {'data': {'length': 5, 'sampler': 'numbers'}}
+    """
+    found: Changes = {}
+    for key, value in changes.items():
+        *path, last = str(key).split(".")
+        inner: Changes = {last: value}
+        for part in reversed(path):
+            inner = {part: inner}
+        found = merge(found, inner)
+    return found

@@ -1,0 +1,313 @@
+"""Sweeps: many runs, on this machine or on a cluster; the same call again completes what is missing.
+
+Execution is at least once: a worker that dies is replaced, and its run goes on from its last checkpoint.
+The commit is exactly once: a run's folder is leased to one attempt at a time, and its `result.json` is
+created last, whole, and never written over.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from tenfold.core.errors import Stopped, TenfoldError, unknown
+from tenfold.runs.build import build
+from tenfold.runs.cost import PROCESS, Count, count
+from tenfold.runs.lease import Lease, ended, leases
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.run import Run
+from tenfold.runs.tracking import TRACKERS
+from tenfold.runs.train import clear
+from tenfold.sweeps.local_pool import LocalPool
+from tenfold.sweeps.worker import Ending, Errand, last_lines, status
+
+State = Literal["waiting", "running", "elsewhere", "finished", "kept", "failed"]
+TRIES = 3  # of a run whose worker dies
+TICK = 0.25  # seconds between two looks at the workers
+RETURN = 2.0  # seconds after which a run that another process works on is looked at again
+
+
+@dataclass
+class SweepEntry:
+    """One run of a sweep, and how it is going; `kept` was finished before."""
+
+    recipe: Recipe
+    folder: Path
+    counted: Count
+    state: State = "waiting"
+    tries: int = 0
+    after: float = 0.0  # not to be started before
+    reason: str = ""
+    told: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.recipe.name}, seed {self.recipe.seed}"
+
+    @property
+    def work(self) -> float:
+        """Operations of the whole run."""
+        return float(self.counted.flops_per_step) * self.recipe.train.steps
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, 0 to 1."""
+        if self.state in ("finished", "kept", "failed"):
+            return 1.0
+        return min(1.0, self.told.get("step", 0) / self.recipe.train.steps)
+
+
+@dataclass(frozen=True)
+class Failure:
+    name: str
+    folder: Path
+    reason: str
+    log: list[str]  # its last lines
+
+
+@dataclass(frozen=True)
+class Outcome:
+    runs: list[Run]  # that are finished, in the order of the recipes
+    failures: list[Failure]
+    kept: int  # of the runs, those that had been finished before
+
+    def complete(self) -> list[Run]:
+        """All runs; an error if one is missing."""
+        if self.failures:
+            told = (f"{failure.name}: {failure.reason}" for failure in self.failures)
+            raise TenfoldError("; ".join(told))
+        return self.runs
+
+
+class Workers(Protocol):
+    """Where runs are run."""
+
+    def __enter__(self) -> Workers: ...
+    def __exit__(self, *_: object) -> None: ...
+    def ready(self, threads: int, memory: int) -> bool: ...
+    def start(self, number: int, errand: Errand, threads: int, memory: int) -> None: ...
+    def ended(self, patience: float) -> list[tuple[int, Ending]]: ...
+
+
+def _on_ray(workers: int | None, address: str | None) -> Workers:
+    from tenfold.sweeps.ray_pool import OnRay
+
+    return OnRay(workers, address)
+
+
+def _here(workers: int | None, address: str | None) -> Workers:
+    if address is not None:
+        raise TenfoldError(f'the address "{address}" is of a cluster; use it with --on ray')
+    return LocalPool(workers)
+
+
+WAYS: dict[str, Callable[[int | None, str | None], Workers]] = {"local": _here, "ray": _on_ray}
+
+
+def staff_of(on: str, workers: int | None, address: str | None = None) -> Workers:
+    """Who will run the runs; nobody is hired yet."""
+    if on not in WAYS:
+        raise unknown("place for a sweep", on, WAYS)
+    if workers is not None and workers < 1:
+        raise TenfoldError(f"{workers} workers; at least 1 is needed")
+    return WAYS[on](workers, address)
+
+
+def sweep(
+    recipes: Sequence[Recipe],
+    folder: Path | str = Path("runs"),
+    *,
+    folders: Sequence[Path] | None = None,
+    on: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    fresh: bool = False,
+    track: str | None = None,
+    log_samples: bool = False,
+    tell: Callable[[Sequence[SweepEntry]], None] | None = None,
+    planning: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Train every recipe in a folder of its own below `folder` (or in `folders`); failures stop no other run.
+
+    `tell` hears of all runs a few times a second, `planning` of every recipe that was counted before. SIGTERM,
+    SIGHUP and Ctrl-C end the workers, which save first.
+    """
+    hired = staff_of(on, workers, address)
+    if track is not None:
+        TRACKERS[track]  # an unknown one is told now
+    entries = plan(recipes, folder, folders, planning)
+    home = _home(entries[0].folder.parent)
+    extras = {"driver": home, "track": track, "log_samples": log_samples}
+    try:
+        with Lease(home), hired as staff, _obeying():
+            _look_around(entries, fresh)
+            while _unfinished(entries):
+                _start(entries, staff, extras)
+                for number, how in staff.ended(TICK):
+                    _end(entries[number], how)
+                if tell is not None:
+                    _look(entries)
+                    tell(entries)
+    except KeyboardInterrupt:
+        raise _stopped(signal.SIGINT) from None
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    if tell is not None:
+        tell(entries)
+    return _outcome(entries)
+
+
+def plan(
+    recipes: Sequence[Recipe],
+    folder: Path | str = Path("runs"),
+    folders: Sequence[Path] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[SweepEntry]:
+    """Every recipe built and counted, before any is started."""
+    if not recipes:
+        raise TenfoldError("an empty sweep: there is no recipe in it")
+    places = list(folders or (Path(folder) / recipe.run_name for recipe in recipes))
+    counted: dict[str, Count] = {}
+    entries: dict[Path, SweepEntry] = {}
+    for done, (recipe, place) in enumerate(zip(recipes, places, strict=True), start=1):
+        if place in entries:
+            name = entries[place].name
+            raise TenfoldError(f"{name} is there twice: {place} would hold two runs")
+        alike = recipe.replace(seed=0).fingerprint
+        if alike not in counted:
+            try:
+                counted[alike] = count(build(recipe))
+            except TenfoldError as error:
+                raise TenfoldError(f'"{recipe.name}": {error}') from None
+        entries[place] = SweepEntry(recipe, place, counted[alike])
+        if tell is not None:
+            tell(done, len(recipes))
+    return list(entries.values())
+
+
+def _home(folder: Path) -> Path:
+    """A place for the driver's lease, which tells the workers that it is there; what killed drivers left goes."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(".sweep-*"):
+            held = leases(left)
+            if held and ended(held[-1]):
+                shutil.rmtree(left, ignore_errors=True)
+        home = folder.resolve() / f".sweep-{uuid.uuid4().hex}"
+        home.mkdir()
+    except OSError as error:
+        raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
+    return home
+
+
+def _look_around(entries: Sequence[SweepEntry], fresh: bool) -> None:
+    """What is there already. To start over, all folders must be ours before anything in one is removed."""
+    if fresh:
+        with ExitStack() as held:
+            for entry in entries:
+                if entry.folder.is_dir():
+                    held.enter_context(Lease(entry.folder))
+            for entry in entries:
+                clear(entry.folder)
+    for entry in entries:
+        _settle(entry)
+
+
+def _settle(entry: SweepEntry) -> bool:
+    """Whether there is nothing to do for a run: it is finished, or what is there cannot be gone on with."""
+    run = Run(entry.folder, entry.recipe)
+    if not run.finished:
+        return False
+    try:
+        run.check_result()
+        entry.state = "kept"
+    except TenfoldError as error:
+        entry.state, entry.reason = "failed", f"{error}; --fresh starts it over"
+    return True
+
+
+def _unfinished(entries: Sequence[SweepEntry]) -> bool:
+    return any(entry.state in ("waiting", "running", "elsewhere") for entry in entries)
+
+
+def _start(entries: Sequence[SweepEntry], staff: Workers, extras: dict[str, Any]) -> None:
+    """Give workers what they have room for."""
+    now = time.monotonic()
+    for number, entry in enumerate(entries):
+        if entry.state not in ("waiting", "elsewhere") or entry.after > now:
+            continue
+        if entry.state == "elsewhere" and _settle(entry):
+            continue
+        threads, memory = entry.recipe.train.threads, PROCESS + entry.counted.memory_bytes
+        if not staff.ready(threads, memory):
+            break
+        errand = Errand(entry.recipe.as_json(), entry.folder.resolve(), **extras)
+        entry.state = "running"
+        try:
+            staff.start(number, errand, threads, memory)
+        except TenfoldError as error:
+            entry.state, entry.reason = "failed", str(error)
+
+
+def _end(entry: SweepEntry, how: Ending) -> None:
+    """What became of a run; one whose worker died, or whose folder was another's, is tried again."""
+    entry.reason = how.reason
+    if how.result == "later":
+        entry.state, entry.after = "elsewhere", time.monotonic() + RETURN
+    elif how.result == "again":
+        entry.tries += 1
+        entry.state = "waiting" if entry.tries < TRIES else "failed"
+        entry.reason += f", {entry.tries} times" if entry.tries > 1 else ""
+    else:
+        entry.state = how.result
+
+
+def _look(entries: Sequence[SweepEntry]) -> None:
+    for entry in entries:
+        if entry.state in ("running", "elsewhere"):
+            entry.told = status(entry.folder)
+
+
+def _outcome(entries: Sequence[SweepEntry]) -> Outcome:
+    done = [entry for entry in entries if entry.state in ("finished", "kept")]
+    return Outcome(
+        [Run(entry.folder, entry.recipe) for entry in done],
+        [
+            Failure(entry.name, entry.folder, entry.reason, last_lines(entry.folder))
+            for entry in entries
+            if entry.state == "failed"
+        ],
+        sum(entry.state == "kept" for entry in entries),
+    )
+
+
+@contextmanager
+def _obeying() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP of a terminal that is closed, raise, so that the workers are ended with us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, _frame: object) -> None:
+        raise _stopped(number)
+
+    heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stopped(number: int) -> Stopped:
+    name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+    return Stopped(f"stopped by {name}; the same command goes on from there", number)

@@ -1,0 +1,94 @@
+"""What `tenfold sweep` prints: what a grid would cost, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tenfold.runs.build import build
+from tenfold.runs.cost import Cost, cost
+from tenfold.runs.terminal import Watch, span
+from tenfold.sweeps.local_pool import cores
+from tenfold.sweeps.sweep import Outcome, SweepEntry
+
+
+def print_plan(
+    entries: Sequence[SweepEntry], workers: int | None, *, as_json: bool = False
+) -> None:
+    """Every run of a grid with its parameters, FLOPs and expected time on one core here."""
+    costs = _costs(entries)
+    rows: list[dict[str, Any]] = [
+        {
+            "run": entry.folder.name,
+            "recipe": entry.recipe.name,
+            "seed": entry.recipe.seed,
+            "finished": (entry.folder / "result.json").exists(),
+            "steps": entry.recipe.train.steps,
+            "flops": each.flops_per_step * entry.recipe.train.steps,
+            **each.as_json(),
+        }
+        for entry, each in zip(entries, costs, strict=True)
+    ]
+    if as_json:
+        return print(json.dumps(rows, indent=1))
+    table = Table("recipe", "seed", "run", box=None)
+    for heading in ("steps", "parameters", "FLOPs", "memory", "time"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            row["recipe"], str(row["seed"]), row["run"], f"{row['steps']:,}", f"{row['parameters']:,}",
+            f"{row['flops']:.1e}", f"{row['memory_bytes'] / 2**20:,.0f} MiB",
+            "finished" if row["finished"] else span(row["seconds"]),
+        )  # fmt: skip
+    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
+    left = [row for row in rows if not row["finished"]]
+    hands = min(workers or cores(), max(1, len(left)))
+    seconds = max([sum(row["seconds"] for row in left) / hands, *(row["seconds"] for row in left)])
+    print(
+        f"{len(rows)} runs, {len(rows) - len(left)} of them finished; {sum(r['flops'] for r in left):.1e} FLOPs, "
+        f"{span(seconds)} of training on {hands} cores here, and the time to measure"
+    )
+    return None
+
+
+def _costs(entries: Sequence[SweepEntry]) -> list[Cost]:
+    """Steps of every kind of run are timed once; seeds do not matter."""
+    kinds = [entry.recipe.replace(seed=0).fingerprint for entry in entries]
+    found: dict[str, Cost] = {}
+    with Watch(["costs"], [len(set(kinds))]) as watch:
+        tell = watch.counting("timing a few steps of every kind of run")
+        for kind, entry in zip(kinds, entries, strict=True):
+            if kind not in found:
+                found[kind] = cost(build(entry.recipe))
+                tell(len(found), len(set(kinds)))
+    return [found[kind] for kind in kinds]
+
+
+def print_outcome(outcome: Outcome, folder: Path, *, as_json: bool = False) -> None:
+    """How many runs are done, and the end of the log of those that failed."""
+    if as_json:
+        told = {
+            "finished": [str(run.folder) for run in outcome.runs],
+            "before": outcome.kept,
+            "failed": [
+                {"run": str(f.folder), "name": f.name, "reason": f.reason, "log": f.log}
+                for f in outcome.failures
+            ],
+        }
+        return print(json.dumps(told, indent=1))
+    for failure in outcome.failures:
+        print(f"failed: {failure.name} ({failure.folder}): {failure.reason}", file=sys.stderr)
+        for line in failure.log:
+            print(f"    {line}", file=sys.stderr)
+    before = f", {outcome.kept} of them before" if outcome.kept else ""
+    failed = f"; {len(outcome.failures)} failed" if outcome.failures else ""
+    print(f"{len(outcome.runs)} runs finished{before}{failed}: {folder}")
+    if outcome.runs:
+        print(f"try: tenfold results {folder} --by recipe,length\n     tenfold report {folder}")
+    return None

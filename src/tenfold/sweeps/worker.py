@@ -1,0 +1,185 @@
+"""What a worker of a sweep does with one recipe, wherever the worker runs.
+
+Beside the run it leaves `status.json`, how far it is, a few times a second at most, and `log.txt`, what
+it printed. A worker whose driver is gone stops by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from tenfold.core.errors import Stopped, TenfoldError
+from tenfold.runs.lease import InUse, Lost, ended, here, leases
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.train import train
+from tenfold.training.distributed import PLACE
+
+STATUS, LOG = "status.json", "log.txt"
+SPEAK = 0.5  # seconds between two statuses
+LOOK = 2.0  # seconds between two looks at the driver
+MISSES = 7  # looks at a driver elsewhere that does not renew its lease: more than it takes to renew
+GRACE = 60.0  # seconds that an orphan has to save what it did
+
+
+@dataclass(frozen=True)
+class Errand:
+    """One run of a sweep, as it is sent to a worker."""
+
+    recipe: dict[str, Any]
+    folder: Path
+    driver: Path  # the folder of the driver's lease
+    track: str | None = None
+    log_samples: bool = False
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What came of it: `again` if its process died or was asked to stop, `later` if the folder is another's now."""
+
+    result: Literal["finished", "failed", "again", "later"]
+    reason: str = ""
+    last: bool = False  # the worker was asked to stop, and does no more
+
+
+def do(errand: Errand) -> Ending:
+    """Train one recipe; whatever happens to it becomes an ending."""
+    for name in PLACE:
+        os.environ.pop(name, None)  # a run of a sweep is no part of the run that a driver may be in
+    if not leases(errand.driver):
+        return Ending(
+            "failed", f"{errand.driver} is not there: workers must share the folder of runs"
+        )
+    try:
+        errand.folder.mkdir(parents=True, exist_ok=True)
+        with _logging(errand.folder / LOG), _guarded(errand.driver):
+            return _train(errand)
+    except OSError as error:
+        return Ending("failed", f"cannot write to {errand.folder}: {error.strerror or error}")
+
+
+def _train(errand: Errand) -> Ending:
+    try:
+        speak = Speaker(errand.folder)
+        train(
+            Recipe.of(errand.recipe),
+            errand.folder,
+            tell=speak,
+            track=errand.track,
+            log_samples=errand.log_samples,
+        )
+    except (InUse, Lost) as error:
+        return Ending("later", str(error))
+    except Stopped:
+        return Ending("again", "its process was asked to stop", last=True)
+    except (TenfoldError, KeyboardInterrupt) as error:
+        print(f"error: {error}", flush=True)
+        return Ending("failed", str(error))
+    except Exception as error:
+        traceback.print_exc()
+        return Ending("failed", f"{type(error).__name__}: {error}")
+    (errand.folder / STATUS).unlink(missing_ok=True)
+    return Ending("finished")
+
+
+class Speaker:
+    """Leaves the latest of a run's metrics in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / STATUS
+        self.told: dict[str, Any] = {}
+        self.spoke = 0.0
+
+    def __call__(self, metrics: dict[str, Any]) -> None:
+        self.told |= {key: value for key, value in metrics.items() if key != "eval"}
+        self.told |= metrics.get("eval", {})
+        if time.monotonic() - self.spoke < SPEAK and "measured" not in metrics:
+            return
+        self.spoke = time.monotonic()
+        temporary = self.path.with_name(f".{STATUS}-{uuid.uuid4().hex}")
+        try:
+            temporary.write_text(json.dumps(self.told))
+            temporary.replace(self.path)
+        except OSError:  # a full disk, say: that nobody hears of us is no reason to end
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def status(folder: Path) -> dict[str, Any]:
+    """What a worker last told of a run; empty where none has."""
+    try:
+        told = json.loads((folder / STATUS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def last_lines(folder: Path, count: int = 5) -> list[str]:
+    """The end of what the last attempt at a run printed."""
+    with suppress(OSError):
+        text = "\n" + (folder / LOG).read_bytes()[-8192:].decode(errors="replace")
+        return text.rpartition("\n-- ")[2].splitlines()[1:][-count:]
+    return []
+
+
+@contextmanager
+def _logging(path: Path) -> Iterator[None]:
+    """Send standard output and error to a file, those of libraries too."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    before = [os.dup(number) for number in (1, 2)]
+    with path.open("ab", buffering=0) as file:
+        file.write(f"-- {datetime.now(UTC).isoformat(timespec='seconds')}\n".encode())
+        try:
+            for number in (1, 2):
+                os.dup2(file.fileno(), number)
+            yield
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(ValueError, OSError):
+                    stream.flush()
+            for number, handle in zip((1, 2), before, strict=True):
+                os.dup2(handle, number)
+                os.close(handle)
+
+
+def _there(driver: Path) -> bool:
+    held = leases(driver)
+    return bool(held) and not ended(held[-1])
+
+
+@contextmanager
+def _guarded(driver: Path) -> Iterator[None]:
+    """Stop this process, as SIGTERM does, once the driver is gone."""
+    done = threading.Event()
+    held = leases(driver)
+    patience = 1 if held and here(held[-1]) else MISSES  # of a process that we see, we can be sure
+
+    def watch() -> None:
+        missed = 0
+        while not done.wait(LOOK):
+            with suppress(OSError):  # nobody knows; look again
+                missed = 0 if _there(driver) else missed + 1
+            if missed >= patience:
+                print("the driver of the sweep is gone; stopping", flush=True)
+                os.kill(os.getpid(), signal.SIGTERM)
+                if not done.wait(GRACE):
+                    os._exit(1)
+
+    threading.Thread(target=watch, name="guard", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()

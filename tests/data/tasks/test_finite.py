@@ -1,0 +1,47 @@
+"""A training set of so many problems."""
+
+import numpy as np
+import pytest
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks import SAMPLERS
+from tenfold.runs.build import build
+from tenfold.runs.recipe_files import recipe
+
+
+def drawn(rng, n=2000, **options):
+    draw = SAMPLERS.bind({"name": "finite", **options})
+    digits, lengths = draw(rng, n, 3, 2, 10)
+    assert ((digits > 0) <= (np.arange(3) < lengths[..., None])).all()
+    return {tuple(row) for row in digits.reshape(n, -1).tolist()}
+
+
+def test_every_problem_is_one_of_so_many(rng):
+    first = drawn(rng, count=40)
+    assert 35 <= len(first) <= 40  # two may be alike
+    assert drawn(rng, count=40) == first
+
+
+def test_a_smaller_set_is_part_of_a_larger_one(rng):
+    assert drawn(rng, count=10) < drawn(rng, n=20_000, count=600)
+
+
+def test_another_seed_is_another_set(rng):
+    assert not drawn(rng, count=10, seed=1) & drawn(rng, count=10)
+
+
+def test_what_is_drawn_from(rng):
+    ones = drawn(rng, count=100, inner={"name": "domain", "digits": "1"})
+    assert {digit for row in ones for digit in row} == {0, 1}
+
+
+def test_batches_of_a_run_are_of_one_set():
+    named = {"name": "finite", "count": 5}
+    built = build(recipe("principled/addition-absolute", "smoke", data={"sampler": named}))
+    rows = [row for k in range(4) for row in built.batch_at(k).sequence.tokens.tolist()]
+    assert len({tuple(row) for row in rows}) == 5
+
+
+def test_none_is_refused():
+    with pytest.raises(TenfoldError, match="count"):
+        SAMPLERS.bind({"name": "finite", "count": 0})

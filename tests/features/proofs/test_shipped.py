@@ -1,0 +1,70 @@
+"""The proved models that come with the package: each is proved again, and answers."""
+
+import json
+
+import pytest
+
+from tenfold.core.errors import TenfoldError
+from tenfold.features.proofs.certify import certify, read_certificate
+from tenfold.features.proofs.run_machine import extract_machine
+from tenfold.runs.shipped import SHELF, answer, names, shipped
+
+SMALL = 100_000  # contexts; the certificates of larger ones are checked by hand
+
+
+def test_the_plainest_come_first():
+    found = names()
+    assert found[0] == "addition"
+    assert {
+        "addition",
+        "subtraction",
+        "successor",
+        "parity",
+        "comparison",
+        "multiplication",
+    } <= set(found)
+
+
+@pytest.mark.parametrize("name", names())
+def test_its_certificate_is_right(name):
+    run, held = shipped(name), read_certificate(SHELF / name / "certificate.json")
+    assert held["proved"]
+    if held["contexts"] > SMALL:
+        pytest.skip("many contexts")
+    found = certify(run)
+    assert found.differences(held) == []
+    assert found.verdict == "proved"
+    assert extract_machine(run).own
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_machine_path_is_in_it(name):
+    held = json.dumps(read_certificate(SHELF / name / "certificate.json"))
+    assert "/" not in held.replace("certified/", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("99999999999999999999+1", "1" + "0" * 20),
+        ("1000-999", "0001"),
+        ("21?12", "><"),
+        ("7*142857", "999999"),
+        ("123456789*987654321", "121932631112635269"),
+    ],
+)
+@pytest.mark.parametrize("machine", [False, True])
+def test_answers(question, answered, machine):
+    found = answer(question, machine=machine)
+    assert found.answer == answered
+    assert found.right
+
+
+def test_questions_that_nobody_answers():
+    with pytest.raises(TenfoldError, match='no proved model answers "what"'):
+        answer("what")
+    with pytest.raises(TenfoldError, match="7-12 is negative"):
+        answer("7-12")
+    with pytest.raises(TenfoldError, match="can be asked of parity and successor; name one"):
+        answer("101")
+    assert shipped("nothing") is None

@@ -1,0 +1,188 @@
+"""`tenfold claims` and `tenfold reproduce`, as a person uses them."""
+
+import json
+import re
+
+import pytest
+
+from tenfold.runs.recipe import Recipe
+
+FIELDS = {
+    "id", "paper", "place", "says", "how", "experiment", "also", "status", "ours", "theirs", "held", "of",
+    "runs", "scale", "missing",
+}  # fmt: skip
+CLAIMS = """
+paper: {title: A tiny paper, arxiv: "1"}
+claims:
+- id: counts
+  place: Table 1
+  says: it trains
+  theirs: as many steps
+  how: they are counted
+  experiment: counting
+  seeds: 2
+  where: {recipe: tiny/adder, length: 2, slice: uniform}
+  shown: [{at_least: 0}]
+- id: never
+  place: Table 2
+  says: it is always right
+  theirs: 100%
+  how: at 3 digits
+  experiment: counting
+  seeds: 2
+  where: {recipe: tiny/adder, length: 3}
+  shown: [{at_least: 1}]
+"""
+EXPERIMENT = """
+from tenfold.runs.recipe_files import recipe
+
+def grid(scale):
+    return [recipe("tiny/adder", seed=seed) for seed in (0, 1)]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path, recipe):
+    """A paper in the working folder, whose runs take a second."""
+    folder = tmp_path / "papers" / "tiny"
+    folder.mkdir(parents=True)
+    adder = recipe.replace(name="tiny/adder", claim="tiny/counts")
+    (folder / "adder.yaml").write_text(adder.as_yaml())
+    (folder / "claims.yaml").write_text(CLAIMS)
+    (folder / "counting.py").write_text(EXPERIMENT)
+    return adder
+
+
+def test_all_claims_as_json(tenfold):
+    code, out, _ = tenfold("claims", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert len(found) >= 40
+    assert {each["paper"] for each in found} == {"bias", "extrapolation", "principled", "symmetry"}
+    assert all(set(each) == FIELDS and each["place"] for each in found)
+    one = next(each for each in found if each["id"] == "symmetry/fig2-rpe-holds")
+    assert one["status"] == "reproduced"
+    assert (one["scale"], len(one["runs"]), one["missing"]) == ("laptop", 3, [])
+
+
+def test_a_table_for_people(tenfold):
+    code, out, _ = tenfold("claims", "--paper", "symmetry", "--status", "reproduced")
+    assert code == 0
+    assert "symmetry/fig2-ape-collapses" in out
+    assert "Figure 2(a)" in out
+    assert "bias/" not in out
+    assert re.search(r"\n\d+ claims: \d+ reproduced$", out.rstrip())
+
+
+def test_one_claim_in_full(tenfold):
+    code, out, _ = tenfold("claims", "symmetry/fig2-rpe-holds")
+    assert code == 0
+    assert "addition-relative, 10 digits: at least 90.0%; 99.0%, holds" in out
+    assert out.count("run: symmetry-addition-relative-") == 3
+    assert "missing:" not in out
+    _, out, _ = tenfold("claims", "symmetry/table1-shifted")
+    assert "(published: 99.7%)" in out
+    _, out, _ = tenfold("claims", "symmetry/table1-shifted", "--json")
+    assert json.loads(out)["id"] == "symmetry/table1-shifted"
+
+
+def test_a_claim_without_results_says_what_is_missing(tenfold, tiny):
+    code, out, _ = tenfold("claims", "tiny/counts")
+    assert code == 0
+    told = "the experiment tiny/counting has no committed results"
+    assert f"missing: {told}" in out
+    _, out, _ = tenfold("claims", "tiny/counts", "--json")
+    still = json.loads(out)
+    assert (still["status"], still["ours"], still["runs"], still["scale"]) == ("open", "", [], None)
+    assert (still["missing"], still["also"]) == ([told], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("claims", "symmetry/fig2"), 'unknown claim "symmetry/fig2"'),
+        (("claims", "--paper", "simmetry"), 'unknown paper "simmetry"; did you mean "symmetry"?'),
+        (("claims", "--status", "opne"), 'unknown status "opne"; did you mean "open"?'),
+        (("claims", "symmetry/fig2-rpe-holds", "--status", "open"), "leave --paper, --status"),
+        (("claims", "--out", "no/such/folder/page.md"), "cannot write no/such/folder/page.md"),
+        (("reproduce", "symmetry/txet"), '"txet"; did you mean "text"?'),
+        (("reproduce", "symmetry/addition", "--seeds", "x"), '"x" is not a seed'),
+        (("reproduce", "symmetry/addition", "--out", "/proc/results"), "cannot write to /proc"),
+    ],
+)
+def test_bad_input_is_one_clear_line(tenfold, words, message):
+    code, out, err = tenfold(*words)
+    assert code not in (0, None)
+    assert out == ""
+    assert err.startswith("error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_paper_without_experiments_says_so(tenfold, tiny, tmp_path):
+    (tmp_path / "papers" / "tiny" / "counting.py").unlink()
+    code, out, err = tenfold("reproduce", "tiny")
+    assert (code, out) == (2, "")
+    assert "papers/tiny has no experiment yet" in err
+
+
+def test_a_page_of_claims(tenfold, tmp_path):
+    code, out, _ = tenfold("claims", "--paper", "bias", "--out", "page.md")
+    assert (code, out) == (0, "page.md\n")
+    assert (
+        "| abc-addition | Table 1, row Addition, column ABC" in (tmp_path / "page.md").read_text()
+    )
+
+
+def test_experiments_that_share_a_run_list_it_once(tenfold, tiny, tmp_path):
+    folder = tmp_path / "papers" / "tiny"
+    (folder / "again.py").write_text(EXPERIMENT.replace("(0, 1)", "(1, 2)"))
+    code, out, err = tenfold("reproduce", "tiny", "--dry-run", "--json")
+    assert code == 0, err
+    assert sorted(each["seed"] for each in json.loads(out)) == [0, 1, 2]
+
+
+def test_dry_run_lists_what_would_be_run(tenfold, tiny, tmp_path):
+    code, out, _ = tenfold("reproduce", "tiny", "--dry-run", "--seeds", "0-2", "--json")
+    assert code == 0
+    assert [run["seed"] for run in json.loads(out)] == [0, 1, 2]
+    assert not (tmp_path / "results").exists()
+    assert not (tmp_path / "runs").exists()
+
+
+def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
+    """Smoke decides nothing; results do; a failure changes nothing; a seed is not dropped."""
+    _, out, _ = tenfold("claims", "--paper", "tiny", "--json")
+    assert [each["status"] for each in json.loads(out)] == ["open", "open"]
+    code, out, _ = tenfold("reproduce", "tiny", "--scale", "smoke")
+    assert code == 0
+    assert "tiny/counts: still open" in out
+    assert (tmp_path / "runs/tried/tiny/counting/smoke/rows.csv").is_file()
+    assert not list(tmp_path.glob("results/**/rows.csv"))
+
+    (tmp_path / "results").mkdir(exist_ok=True)
+    (tmp_path / "results/CLAIMS.md").write_text("old")
+    code, out, _ = tenfold("reproduce", "tiny/counting", "--json")
+    (told,) = json.loads(out)
+    assert code == 0
+    changes = {each["id"]: (each["before"], each["after"]) for each in told["claims"]}
+    assert changes == {
+        "tiny/counts": ("open", "reproduced"),
+        "tiny/never": ("open", "not shown at this scale"),
+    }
+    assert "| never | Table 2" in (tmp_path / "results/CLAIMS.md").read_text()
+    rows = (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text()
+
+    code, _, err = tenfold("reproduce", "tiny", "--seeds", "1-2")
+    assert code == 2
+    assert "holds seeds 0, which this command would leave out" in err
+
+    other = Recipe.of(tiny.replace(seed=2).as_json())
+    (tmp_path / "runs" / other.run_name).mkdir()
+    (tmp_path / "runs" / other.run_name / "result.json").write_text("{")
+    code, out, err = tenfold("reproduce", "tiny", "--seeds", "0-2")
+    assert code == 1
+    assert out == ""
+    assert "failed: tiny/counting: 1 of 3 runs failed; tiny/adder, seed 2" in err
+    assert "nothing was written" in err
+    assert (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text() == rows

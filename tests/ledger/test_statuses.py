@@ -1,0 +1,327 @@
+"""The ledger: the status of a claim follows from its rule and committed rows alone."""
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+from tenfold.core.errors import TenfoldError
+from tenfold.ledger.claim_text import markdown, status_of
+from tenfold.ledger.claims import About, Claim
+from tenfold.ledger.rules import RuleCell
+from tenfold.ledger.statuses import entry, find, ledger, ours
+from tenfold.results.committed import COLUMNS, as_csv, committed, read_rows
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import recipe
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
+ADDITION = RESULTS / "symmetry" / "addition" / "laptop"
+
+
+# the committed results
+
+
+def test_the_two_claims_of_figure_2_follow_from_the_rows():
+    rows = read_rows(ADDITION / "rows.csv")
+
+    def median(name, length):
+        found = [
+            row["value"]
+            for row in rows
+            if (row["recipe"], row["length"], row["slice"], row["metric"], row["checkpoint"])
+            == (f"symmetry/addition-{name}", length, "uniform", "exact", "best")
+        ]
+        assert len(found) == 3
+        return statistics.median(found)
+
+    assert median("relative", 7) >= 0.85
+    assert median("relative", 10) >= 0.9
+    assert max(median("absolute", length) for length in (6, 7, 10)) <= 0.05
+    relative, absolute = find("symmetry/fig2-rpe-holds"), find("symmetry/fig2-ape-collapses")
+    assert (relative.status, absolute.status) == ("reproduced", "reproduced")
+    assert ours(absolute).startswith("6 digits 0.2%")
+    assert (relative.scale, len(relative.runs)) == ("laptop", 3)
+    assert ours(relative) == "7 digits 99.8%, 10 digits 99.0%; median of 3 seeds"
+
+
+def test_other_rows_give_another_status():
+    one = find("symmetry/fig2-rpe-holds")
+    for spoiled, status in (({7, 10}, "not shown at this scale"), ({10}, "partly"), ({5}, "open")):
+        rows = [{**r, "value": 0.5 if r["length"] in spoiled else r["value"]} for r in one.rows]
+        rows = [r for r in rows if r["length"] != 5 or 5 not in spoiled]
+        tables = {"addition": {"laptop": rows}}
+        assert entry("symmetry", one.about, one.claim, tables).status == status
+
+
+def test_the_rows_are_those_of_the_table_and_of_the_runs():
+    rows = read_rows(ADDITION / "rows.csv")
+    line = next(t for t in (ADDITION / "results.md").read_text().splitlines() if "| 12 |" in t)
+    cell = RuleCell(recipe="symmetry/addition-relative", length=12)
+    values = sorted(row["value"] for row in cell.rows(rows))
+    assert f"{100 * values[1]:.1f} ({100 * values[0]:.1f}-{100 * values[2]:.1f})" in line
+    runs = json.loads((ADDITION / "runs.json").read_text())["runs"]
+    assert {run["fingerprint"] for run in runs} == {row["fingerprint"] for row in rows}
+    for run in runs:
+        assert Recipe.of(run["recipe"]).fingerprint == run["fingerprint"]
+        assert run["run"] in {row["run"] for row in rows}
+        assert run["environment"]["commit"]
+
+
+def test_recipes_of_committed_results_are_those_of_today():
+    """A claim is prose: that it became an id left every run's name as it was."""
+    fingerprints = {row["fingerprint"] for row in read_rows(ADDITION / "rows.csv")}
+    names = ("symmetry/addition-absolute", "symmetry/addition-relative")
+    assert {recipe(n, seed=s).fingerprint for n in names for s in range(3)} == fingerprints
+    assert fingerprints == {
+        "95542c737feb", "3c3f3c02b7ea", "c9114b37b5d3", "dc0635ab6b7c", "5490374ea92f",
+        "a86d5243976b",
+    }  # fmt: skip
+
+
+def test_the_page_of_claims_is_up_to_date():
+    told = "run `tenfold claims --out results/CLAIMS.md`"
+    assert (RESULTS / "CLAIMS.md").read_text() == markdown(ledger(results=(RESULTS,))), told
+
+
+def test_an_old_recipe_with_a_claim_in_words_still_opens():
+    words = {"paper": "symmetry", "place": "Figure 2", "says": "s", "shown": "t"}
+    assert Recipe.of({"claim": words}).claim == "symmetry"
+    assert Recipe.of({"claim": {**words, "paper": "Our Paper"}}).claim == "our-paper"
+    assert Recipe.of({"claim": "symmetry/fig2-rpe-holds"}).claim == "symmetry/fig2-rpe-holds"
+    with pytest.raises(TenfoldError, match="claim is 'no claim'"):
+        Recipe.of({"claim": "no claim"})
+
+
+# rules and statuses
+
+
+def rows_of(*values, **columns):
+    """A row a value, a seed each."""
+    usual = {"recipe": "p/a", "metric": "exact", "slice": "uniform", "checkpoint": "best"}
+    usual |= {"trained": 5, "length": 10}
+    return [
+        dict.fromkeys(COLUMNS, "")
+        | usual
+        | columns
+        | {"seed": seed, "value": v, "run": f"run-{seed}"}
+        for seed, v in enumerate(values)
+    ]
+
+
+def make(tables, given=(), scale="paper", seeds=1, shown=None, **others):
+    """A claim of the experiment e, with e's rows by scale; `f=...` are those of an experiment it also reads."""
+    claim = {
+        "id": "c", "place": "p", "says": "s", "theirs": "t", "how": "h", "experiment": "e",
+        "also": list(others), "scale": scale, "seeds": seeds, "given": given,
+        "shown": shown or [{"where": {"length": [10, 20]}, "at_least": 0.9}],
+    }  # fmt: skip
+    about = About(title="t", arxiv="1")
+    return entry("p", about, Claim.model_validate(claim), {"e": tables, **others})
+
+
+BOTH = rows_of(1.0) + rows_of(1.0, length=20)
+ONE = rows_of(1.0) + rows_of(0.0, length=20)
+NONE = rows_of(0.0) + rows_of(0.0, length=20)
+GIVEN = [{"where": {"length": 5}, "at_least": 0.99}]
+WEAK, STRONG = rows_of(0.5, length=5), rows_of(1.0, length=5)
+
+
+@pytest.mark.parametrize(
+    ("tables", "options", "status"),
+    [
+        ({"laptop": BOTH}, {}, "reproduced"),
+        ({"laptop": ONE}, {}, "partly"),
+        ({"paper": ONE}, {}, "partly"),
+        ({"laptop": NONE}, {}, "not shown at this scale"),
+        ({"paper": NONE}, {}, "contradicted"),
+        ({"laptop": NONE}, {"scale": "any"}, "contradicted"),
+        ({}, {}, "open"),
+        ({"laptop": rows_of(1.0)}, {}, "open"),
+        ({"laptop": BOTH}, {"seeds": 2}, "partly"),
+        ({"laptop": ONE}, {"seeds": 2}, "partly"),
+        ({"laptop": NONE}, {"seeds": 2}, "not shown at this scale"),
+        ({"paper": NONE}, {"seeds": 2}, "open"),
+        ({"laptop": rows_of(1.0)}, {"seeds": 2}, "open"),
+        ({"laptop": BOTH + STRONG}, {"given": GIVEN}, "reproduced"),
+        ({"laptop": BOTH + WEAK}, {"given": GIVEN}, "not shown at this scale"),
+        ({"paper": BOTH + WEAK}, {"given": GIVEN}, "open"),
+        ({"laptop": BOTH}, {"given": GIVEN}, "open"),
+        ({"laptop": WEAK}, {"given": GIVEN}, "not shown at this scale"),
+        ({"laptop": STRONG}, {"given": GIVEN}, "open"),
+        ({}, {"given": GIVEN, "f": {"laptop": WEAK}}, "not shown at this scale"),
+        ({}, {"given": GIVEN, "f": {"laptop": STRONG}}, "open"),
+        ({"laptop": NONE + STRONG}, {"given": GIVEN}, "not shown at this scale"),
+        ({"paper": BOTH, "laptop": NONE}, {}, "reproduced"),
+        ({"paper": NONE, "laptop": BOTH}, {}, "contradicted"),
+        ({"paper": rows_of(1.0), "laptop": BOTH}, {}, "reproduced"),
+    ],
+)
+def test_statuses(tables, options, status):
+    assert make(tables, **options).status == status
+
+
+def test_what_is_missing_is_named():
+    assert make({}).missing == ["the experiment p/e has no committed results"]
+    assert make({"laptop": rows_of(1.0)}).missing == ["20 digits: no rows"]
+    assert make({"laptop": BOTH}, seeds=3).missing == [
+        "10 digits: 1 of 3 seeds",
+        "20 digits: 1 of 3 seeds",
+    ]
+    assert ours(make({"laptop": rows_of(1.0)})) == ""
+
+
+def test_what_is_not_as_given_is_told_first():
+    weak = make({"laptop": BOTH + WEAK}, given=GIVEN)
+    assert (
+        ours(weak) == "5 digits 50.0% (at least 99.0% is given); 10 digits 100.0%, 20 digits 100.0%"
+    )
+    early = make({"laptop": WEAK}, given=GIVEN, seeds=3)
+    assert ours(early) == "5 digits 50.0% (at least 99.0% is given); 1 of 3 seeds so far"
+    assert status_of(early) == "not shown at this scale (1 of 3 seeds), laptop, 1 run"
+
+
+def test_fewer_seeds_than_wanted_are_told_beside_numbers_and_status():
+    early = make({"laptop": BOTH}, seeds=3)
+    assert ours(early) == "10 digits 100.0%, 20 digits 100.0%; 1 of 3 seeds so far"
+    assert status_of(early) == "partly (2 of 2; 1 of 3 seeds), laptop, 1 run"
+    assert status_of(make({"paper": NONE}, seeds=3)) == "open (1 of 3 seeds)"
+    assert status_of(make({"laptop": BOTH})) == "reproduced, laptop, 1 run"
+
+
+COMPARE = [{"where": {"recipe": "p/a"}, "above": {"recipe": "p/b"}}]
+OURS, HIGH, LOW = rows_of(0.5), rows_of(0.9, recipe="p/b"), rows_of(0.1, recipe="p/b")
+
+
+@pytest.mark.parametrize(
+    ("tables", "other", "status"),
+    [
+        ({"laptop": OURS}, {"laptop": LOW}, "reproduced"),
+        ({"laptop": OURS}, {"laptop": HIGH}, "not shown at this scale"),
+        ({"paper": OURS}, {"paper": HIGH}, "contradicted"),
+        ({"laptop": OURS}, {}, "open"),
+        ({"laptop": OURS}, {"paper": LOW}, "open"),
+        ({}, {"laptop": LOW}, "open"),
+        ({"paper": OURS, "laptop": OURS}, {"laptop": LOW}, "reproduced"),
+        ({"paper": OURS, "laptop": OURS}, {"paper": HIGH, "laptop": LOW}, "contradicted"),
+    ],
+)
+def test_a_claim_reads_the_experiments_that_it_also_names(tables, other, status):
+    assert make(tables, shown=COMPARE, f=other).status == status
+
+
+def test_without_also_other_rows_are_not_seen():
+    alone = make({"laptop": OURS}, shown=COMPARE)
+    assert (alone.status, alone.missing) == ("open", ["b: no rows"])
+
+
+def test_an_experiment_that_is_also_read_and_missing_is_named():
+    there, elsewhere = make({"laptop": OURS}, f={}), make({"laptop": OURS}, f={"paper": LOW})
+    told = ["the experiment p/f has no committed results at laptop scale"]
+    assert there.missing == elsewhere.missing == told
+    neither = make({}, f={})
+    assert neither.missing == [f"the experiment p/{name} has no committed results" for name in "ef"]
+    assert make({}, f={"laptop": LOW}).missing == [told[0].replace("p/f", "p/e")]
+    assert make({"laptop": BOTH}, f={}).status == "open"  # though all its cells are there
+
+
+def test_a_row_of_two_experiments_counts_once_as_its_own_has_it():
+    theirs = rows_of(0.2, date="later", commit="other") + LOW
+    one = make({"laptop": OURS}, shown=COMPARE, f={"laptop": theirs})
+    assert (one.status, ours(one)) == ("reproduced", "exact 50.0% against 10.0%")
+    other_recipe = rows_of(0.2, fingerprint="another") + LOW
+    with pytest.raises(TenfoldError, match="2 rows for 1 seeds"):
+        make({"laptop": OURS}, shown=COMPARE, f={"laptop": other_recipe})
+
+
+def test_experiments_that_are_also_read_are_told():
+    one = make({"laptop": OURS}, shown=COMPARE, f={"laptop": LOW})
+    assert (one.as_json()["experiment"], one.as_json()["also"]) == ("p/e", ["p/f"])
+
+
+def test_the_runs_and_numbers_behind_a_claim():
+    rows = rows_of(1.0, 0.9) + rows_of(0.5, 0.7, length=20)
+    one = make({"laptop": rows}, seeds=2)
+    assert one.runs == ["run-0", "run-1"]
+    assert one.held == 1
+    assert ours(one) == "10 digits 95.0%, 20 digits 60.0%; median of 2 seeds"
+    against = [{"where": {"length": 10}, "above": {"length": 20}}]
+    assert (
+        ours(make({"laptop": rows}, shown=against))
+        == "exact 95.0% against 60.0%; median of 2 seeds"
+    )
+
+
+def test_of_many_cells_those_that_do_not_hold_are_told():
+    lengths = list(range(10, 24))
+    rows = [
+        row for length in lengths for row in rows_of(0.5 if length == 12 else 1.0, length=length)
+    ]
+    shown = [{"where": {"length": lengths}, "at_least": 0.9}]
+    assert ours(make({"laptop": rows}, shown=shown)) == "13 of 14 hold, not 12 digits 50.0%"
+    none = ours(make({"laptop": rows}, shown=[{**shown[0], "at_least": 1.5}]))
+    assert none.startswith("0 of 14 hold, not 10 digits 100.0%")
+    assert none.endswith("21 digits 100.0%, 2 more")
+    assert ours(make({"laptop": rows}, shown=[{**shown[0], "at_least": 0.1}])) == "14 of 14 hold"
+
+
+def test_a_number_that_is_no_share_says_what_it_counts():
+    rows = rows_of(0.55, metric="in-common") + rows_of(0.5, metric="by-chance")
+    rows += rows_of(0.25, metric="in-common", length=20)
+    alone = {"where": {"metric": "in-common", "length": 10}, "at_least": 0.5}
+    assert ours(make({"laptop": rows}, shown=[alone])) == "in-common 0.55"
+    chance = [{**alone, "where": {**alone["where"], "length": [10, 20]}}]
+    told = ours(make({"laptop": rows}, shown=chance))
+    assert told == "10 digits, in-common 0.55, 20 digits, in-common 0.25"
+    other = [{"where": alone["where"], "above": {"metric": "by-chance"}}]
+    assert ours(make({"laptop": rows}, shown=other)) == "in-common 0.55 against by-chance 0.5"
+    shorter = [{"where": {**alone["where"], "length": 20}, "below": {"length": 10}}]
+    assert ours(make({"laptop": rows}, shown=shorter)) == "in-common 0.25 against 0.55"
+
+
+def test_an_empty_column_is_not_told():
+    cell = RuleCell(metric="spread", checkpoint="", length=5)
+    assert cell.told() == "spread, 5 digits"
+    rows = rows_of(0.5, metric="spread", checkpoint="", length=5)
+    shown = [
+        {"where": {"metric": ["spread", "other"], "checkpoint": "", "length": 5}, "at_most": 1}
+    ]
+    missing = make({"laptop": rows}, shown=shown).missing
+    assert missing == ["other, 5 digits: no rows"]
+
+
+def test_smoke_results_decide_nothing(tmp_path):
+    for scale in ("smoke", "laptop"):
+        folder = tmp_path / "p" / "e" / scale
+        folder.mkdir(parents=True)
+        (folder / "rows.csv").write_text(as_csv(rows_of(1.0)))
+    assert list(committed("p", "e", (tmp_path,))) == ["laptop"]
+
+
+# files
+
+
+def test_rows_read_back_exactly(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = rows_of(1 / 3, 0.1 + 0.2, 1e-300, n=500, low=0.1, high=None, steps=2000)
+    path.write_text(as_csv(rows))
+    assert read_rows(path) == rows
+    assert as_csv(read_rows(path)) == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("metric,", "metrik,", 1), "lacks metric"),
+        (lambda text: text.replace("0.25", "a quarter"), "damaged: could not convert"),
+        (lambda text: text[: text.rindex(",uniform")], "damaged: a line is cut short"),
+        (lambda text: "", "lacks run, paper"),
+    ],
+)
+def test_damaged_rows_are_one_clear_line(tmp_path, change, message):
+    path = tmp_path / "rows.csv"
+    path.write_text(change(as_csv(rows_of(0.25))))
+    with pytest.raises(TenfoldError, match=message) as caught:
+        read_rows(path)
+    assert str(path) in str(caught.value)

@@ -1,0 +1,56 @@
+"""Every experiment of the symmetry paper that trains and measures, at smoke scale, one seed: rows and figures."""
+
+import pytest
+
+from tenfold.ledger import experiments
+from tenfold.runs.train import train
+
+FIGURES = {
+    "augmentation": {"figure-2c", "table-1"},
+    "checkpoints": {"figure-2b-checkpoints", "averaged"},
+    "complexity": {"figure-8a", "figure-8b", "figure-8c", "uniform"},
+    "full-length": {"full-length"},
+    "long-addition": {"figure-2b"},
+    "long-complexity": {"figure-8c", "uniform"},
+    "multiplication": {"figure-4"},
+    "multiplication-2": {"two-digits"},
+    "multiplication-3": {"figure-5"},
+    "multiplication-3-augmented": {"figure-5"},
+    "multiplication-augmented": {"augmented"},
+    "no-carry": {"figure-10"},
+}
+METRICS = {
+    "augmentation": {"exact", "digit", "digit-1", "digit-2", "digit-3", "digit-4", "digit-5"},
+    "checkpoints": {"exact", "digit", "exact-spread"},
+    "multiplication": {"exact", "digit", "exact-gain"},
+    "multiplication-2": {"exact", "digit", "exact-gain"},
+    "multiplication-3": {"exact", "digit", "exact-gain"},
+}
+LONG = {
+    "long-complexity", "multiplication-2", "multiplication-3", "multiplication-3-augmented",
+    "multiplication-augmented",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Experiments share runs, as in use."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in FIGURES]
+)
+def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
+    (found,) = experiments.find(f"symmetry/{name}")
+
+    def sweep(recipes):
+        return [train(each, runs / each.run_name) for each in recipes]
+
+    collected, _ = experiments.run(found, "smoke", [0], sweep)
+    assert {r["metric"] for r in collected.rows} >= METRICS.get(name, {"exact", "digit"})
+    experiments.draw(found, "smoke", collected.rows, tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.png")} == FIGURES[name]
+    assert {path.stem for path in tmp_path.glob("*.svg")} == FIGURES[name]
+    keys = [(r["run"], r["recipe"], r["length"], r["slice"], r["metric"], r["checkpoint"]) for r in collected.rows]  # fmt: skip
+    assert len(keys) == len(set(keys)), "a row is there twice"

@@ -1,0 +1,89 @@
+"""Rows summed up over seeds, by hand; and what a cell mixes is told."""
+
+import pytest
+
+from tenfold.core.errors import TenfoldError
+from tenfold.evals import wilson
+from tenfold.results.collect import collect
+from tenfold.results.summary import cells, choose, columns_of, mixed
+
+
+def test_cells_by_hand(make, tmp_path):
+    for seed, right in enumerate([10, 7, 9]):
+        make("alibi", seed, {5: right, 7: 10})
+    make("rotary", 0, {5: 2, 7: 0})
+    rows = choose(collect([tmp_path / "runs"]).rows, columns_of(["pe", "length"]))
+    five, seven, one, none = cells(rows, ["encoding", "length"])
+    assert (five["encoding"], five["length"], five["seeds"], five["n"]) == ("alibi", 5, 3, 30)
+    assert (five["median"], five["worst"], five["best"]) == (0.9, 0.7, 1.0)
+    assert five["success"] == pytest.approx(1 / 3)
+    assert (five["seeds_low"], five["seeds_high"]) == (0.7, 1.0)
+    assert (five["samples_low"], five["samples_high"]) == wilson(26, 30)  # pooled: 10 + 7 + 9
+    assert seven["success"] == 1.0
+    assert (one["seeds"], one["seeds_low"], one["seeds_high"]) == (1, None, None)
+    assert none["samples_low"] == 0.0
+
+
+def test_both_checkpoints_and_all_slices(make, measured):
+    rows = [measured(4, 5, "best"), measured(3, 5, "final"), measured(1, 5, "best", "nines")]
+    rows += [measured(8, 5, "best", metric="digit")]
+    found = collect([make(rows=rows)]).rows
+    assert [row["value"] for row in choose(found, ["length"])] == [0.4]
+    assert [row["value"] for row in choose(found, ["length"], checkpoint="final")] == [0.3]
+    assert [row["value"] for row in choose(found, ["checkpoint"])] == [0.4, 0.3]
+    assert [row["value"] for row in choose(found, ["slice"])] == [0.4, 0.1]
+    digit = cells(choose(found, ["length"], metric="digit"), ["length"])
+    assert digit[0]["samples_low"] is None  # digits of one problem are not independent
+    with pytest.raises(TenfoldError, match='did you mean "nines"'):
+        choose(found, ["length"], slice="nins")
+
+
+def test_a_seed_counts_once_in_a_cell(make):
+    rows = choose(collect([make(right={5: 10, 7: 4})]).rows, ["encoding"])
+    (cell,) = cells(rows, ["encoding"])
+    assert (cell["seeds"], cell["n"], cell["median"]) == (1, 20, pytest.approx(0.7))
+
+
+def test_mixed_cells_are_told(make, tmp_path):
+    make("alibi", 0)
+    make("alibi", 1)
+    found = collect([tmp_path / "runs"])
+    assert mixed(found, found.rows, ["length"]) == []
+    make({"name": "learned", "limit": 41}, 0, {7: 1}, train={"lr": 0.01, "log_every": 7})
+    found = collect([tmp_path / "runs"])
+    assert mixed(found, found.rows, ["encoding", "length"]) == []
+    assert mixed(found, found.rows, ["trained"]) == [
+        "a cell mixes different values of length: 5, 7",
+        "a cell mixes different values of pe: alibi, learned",
+        "a cell mixes different values of train.lr: 0.01, 0.001",
+    ]
+    found.runs.clear()  # a table of rows alone
+    assert mixed(found, found.rows, ["length", "encoding"]) == []
+    assert "a cell mixes different values of encoding: alibi, learned" in mixed(
+        found, found.rows, ["trained"]
+    )
+
+
+def test_rows_alone_tell_what_they_can(make, tmp_path):
+    make("alibi", 0)
+    make("alibi", 1, data={"length": 7}, label="other", result={"steps": 9})
+    found = collect([tmp_path / "runs"])
+    found.runs.clear()
+    assert mixed(found, found.rows, ["encoding", "length"]) == [
+        "a cell mixes different values of label: other, generic",
+        "a cell mixes different values of trained: 5, 7",
+        "a cell mixes different values of steps: 3, 9",
+    ]
+    assert mixed(found, found.rows, ["label", "length"]) == []
+
+
+@pytest.mark.parametrize("wrong", [["lenght"], ["pe", ""]])
+def test_unknown_columns(wrong):
+    with pytest.raises(TenfoldError, match="unknown column"):
+        columns_of(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["value", "n", "low"])
+def test_what_is_measured_makes_no_cells(wrong):
+    with pytest.raises(TenfoldError, match=f'"{wrong}" is measured, and cannot be grouped by'):
+        columns_of(["pe", wrong])

@@ -1,0 +1,149 @@
+"""Sweeps on Ray: workers, nodes and drivers die; every run is in the results exactly once."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tenfold.core.errors import TenfoldError
+from tenfold.results.collect import collect, find_runs
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.train import train
+from tenfold.sweeps import ray_pool as cluster
+from tenfold.sweeps.sweep import sweep
+
+ray = pytest.importorskip("ray")
+from ray.cluster_utils import Cluster  # noqa: E402
+
+SMOKE = recipe("symmetry/addition-relative", "smoke")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def nodes():
+    """A cluster: a head that runs nothing, and three nodes of one core."""
+    watchful = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500}
+    head = {"num_cpus": 0, "include_dashboard": False, "_system_config": watchful}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    workers = [made.add_node(num_cpus=1, object_store_memory=10**8) for _ in range(3)]
+    try:
+        yield made, workers
+    finally:
+        ray.shutdown()
+        made.shutdown()
+
+
+def slow(count):
+    """Runs long enough to be interrupted."""
+    options = {"steps": 200, "checkpoint_every": 20}
+    return [SMOKE.replace(seed=seed, train=options) for seed in range(count)]
+
+
+def rows(folder):
+    """Every row of every run, but for when and by which attempt it was made."""
+    found = collect(find_runs(folder))
+    assert found.problems == []
+    left_out = ("date", "commit")
+    return sorted(
+        json.dumps({key: value for key, value in row.items() if key not in left_out})
+        for row in found.rows
+    )
+
+
+def test_a_node_dies_in_the_middle(tmp_path, nodes):
+    made, workers = nodes
+    recipes = slow(6)
+    killed = []
+
+    def tell(entries):
+        if not killed and sum(entry.told.get("step", 0) > 20 for entry in entries) >= 2:
+            made.remove_node(workers[0], allow_graceful=False)
+            killed.append(time.monotonic())
+
+    outcome = sweep(recipes, tmp_path / "runs", on="ray", address=made.address, tell=tell)
+    assert killed
+    assert len(outcome.complete()) == 6
+    found = collect(find_runs(tmp_path / "runs"))
+    assert sorted(run["seed"] for run in found.runs) == list(range(6))
+    for each in recipes:
+        train(each, tmp_path / "alone" / each.run_name)
+    assert rows(tmp_path / "runs") == rows(tmp_path / "alone")
+
+
+DRIVER = """
+import sys
+from tenfold.runs.recipe_files import recipe
+from tenfold.sweeps.sweep import sweep
+
+if __name__ == "__main__":
+    smoke = recipe("symmetry/addition-relative", "smoke")
+    recipes = [smoke.replace(seed=s, train={"steps": 200, "checkpoint_every": 20}) for s in range(4)]
+    sweep(
+        recipes, sys.argv[1], on="ray", address=sys.argv[2], workers=2,
+        tell=lambda entries: print(sum(e.state in ("finished", "kept") for e in entries), flush=True),
+    )
+"""
+
+
+def test_a_driver_is_killed_and_started_again(tmp_path, nodes):
+    """Nothing that was finished is done again, nothing is there twice."""
+    made, _ = nodes
+    (tmp_path / "driver.py").write_text(DRIVER)
+    runs = tmp_path / "runs"
+    words = [sys.executable, str(tmp_path / "driver.py"), str(runs), made.address]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as driver:
+        while driver.stdout.readline() == b"0\n":
+            pass
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+    done = {path: path.read_bytes() for path in runs.glob("*/result.json")}
+    assert 1 <= len(done) < 4
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=200)
+    assert len(list(runs.glob("*/result.json"))) == 4
+    for path, held in done.items():
+        assert path.read_bytes() == held
+    attempts = {json.loads(path.read_text())["attempt"] for path in runs.glob("*/result.json")}
+    assert len(attempts) == 4
+    for each in slow(4):
+        train(each, tmp_path / "alone" / each.run_name)
+    assert rows(runs) == rows(tmp_path / "alone")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [("127.0.0.1:1", "refused"), ("ray://127.0.0.1:1", "refused"), ("nonsense", "Invalid address")],
+)
+def test_a_cluster_that_cannot_be_reached(tmp_path, address, told):
+    with pytest.raises(TenfoldError, match=f'cluster "{address}" cannot be reached: .*{told}'):
+        sweep([SMOKE], tmp_path, on="ray", address=address)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_ray(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(TenfoldError, match=r"pip install 'tenfold\[ray\]'"):
+        sweep([SMOKE], tmp_path, on="ray")
+
+
+def test_what_no_node_has(monkeypatch):
+    """A run on a GPU, in a cluster without one, would wait for ever."""
+
+    class Hollow:
+        @staticmethod
+        def nodes():
+            return [{"Alive": True, "Resources": {"CPU": 4.0, "memory": 1e9}}]
+
+    staff = cluster.OnRay()
+    staff.ray = Hollow
+    errand = cluster.Errand(SMOKE.replace(train={"device": "cuda"}).as_json(), None, None)
+    with pytest.raises(TenfoldError, match="needs 1 cores and 1 GPU; no node"):
+        staff.start(0, errand, threads=1, memory=1)
+    errand = cluster.Errand(SMOKE.as_json(), None, None)
+    with pytest.raises(TenfoldError, match="needs 8 cores; no node"):
+        staff.start(0, errand, threads=8, memory=1)
