@@ -115,3 +115,10 @@ def test_no_dropout_where_it_is_not_wanted(normal):
     x = normal(10)
     assert Dropout(0.5).eval()(x) is x
     assert Dropout(0.0).train()(x) is x
+
+
+@pytest.mark.parametrize(("shape", "expected"), [({}, 0.1), ({"embedding_dropout": 0.0}, 0.0)])
+def test_dropout_of_the_embedded_tokens_may_differ(make_model, shape, expected):
+    model = make_model("encoder", dropout=0.1, **shape)
+    assert model.stack.dropout.p == expected
+    assert model.stack.blocks[0].dropout.p == 0.1

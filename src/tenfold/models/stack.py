@@ -28,6 +28,7 @@ class Shape:
     feedforward: int | None = None  # default: four times the width
     dropout: float = 0.0
     norm: Norm = "pre"
+    embedding_dropout: float | None = None  # of the embedded tokens; default: as `dropout`
 
 
 @dataclass
@@ -99,7 +100,8 @@ class Stack(nn.Module):
             for _ in range(shape.layers)
         )
         self.norm = nn.LayerNorm(shape.width) if shape.norm == "pre" else nn.Identity()
-        self.dropout = Dropout(shape.dropout)
+        embedding = shape.embedding_dropout
+        self.dropout = Dropout(shape.dropout if embedding is None else embedding)
 
     def forward(
         self,

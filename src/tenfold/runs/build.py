@@ -86,7 +86,9 @@ def build(recipe: Recipe) -> Built:
             f'a model of the kind "{recipe.model.kind}" does not continue text; a decoder does'
         )
     size = recipe.model
-    shape = Shape(size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm)
+    shape = Shape(
+        size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm, size.embedding_dropout
+    )  # fmt: skip
     wanted: dict[str, Spec | None] = {
         "pe": recipe.pe,
         "encoder_pe": recipe.encoder_pe,

@@ -78,6 +78,7 @@ class ModelSize(Strict):
     heads: pydantic.PositiveInt = 4
     feedforward: pydantic.PositiveInt | None = None
     dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
+    embedding_dropout: Share | None = None  # of the embedded tokens; default: as `dropout`
     norm: Norm = "pre"
     encoder_layers: pydantic.NonNegativeInt | None = None  # of an encoder-decoder; 1 if not given
     loops: pydantic.PositiveInt | None = (
