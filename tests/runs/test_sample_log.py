@@ -11,6 +11,7 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks import TASKS
 from tenfold.results.collect import collect, query
+from tenfold.results.sample_tables import sample_log
 from tenfold.results.tables import SAMPLES, as_parquet
 from tenfold.runs.sample_log import SampleLog, describe
 from tenfold.runs.train import train
@@ -83,7 +84,7 @@ def test_one_measurement_for_two_checkpoints(run):
 def test_as_parquet(run, tmp_path):
     plain, table = tmp_path / "a.jsonl", tmp_path / "[b]*.parquet"
     for path in (plain, table):
-        with SampleLog(path) as log:
+        with sample_log(path) as log:
             run.evaluate([2], ["uniform"], 5, log=log)
     assert table.read_bytes() == as_parquet(SAMPLES, lines(plain))
     assert sorted(os.listdir(tmp_path)) == ["[b]*.parquet", "a.jsonl"]  # nothing temporary is left

@@ -206,7 +206,7 @@ def test_fewer_rows_than_processes(seen):
         "TenfoldError",
         "train.batch is 1, fewer rows than the 2 processes",
     )
-    assert seen[1]["few"][0] == "Parted"  # and it did not wait
+    assert seen[1]["few"][0] == "LostProcess"  # and it did not wait
 
 
 @pytest.mark.slow

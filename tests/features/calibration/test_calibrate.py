@@ -7,6 +7,7 @@ import pytest
 
 import tenfold
 from tenfold.core.errors import TenfoldError
+from tenfold.drawing.run_groups import Story
 from tenfold.evals.exact_match import Examiner
 from tenfold.features.calibration.calibrate import FILE, accuracy, calibrate, with_lines
 from tenfold.features.calibration.calibration import Calibration
@@ -218,11 +219,11 @@ def test_pictures_show_attention_and_the_bias_at_twice_the_length(run, found, tm
 
 
 def test_the_page_of_a_run_shows_its_calibration(run, found, tmp_path):
-    assert section({"run": run}, tmp_path) == ""
+    assert section(Story([], {"run": run}), tmp_path) == ""
     found.model_copy(update={"heads": found.heads[-1:]}).save(run.folder / FILE)
-    shown = section({"run": run}, tmp_path)
+    shown = section(Story([], {"run": run}), tmp_path)
     (run.folder / FILE).write_text("{")
-    damaged = section({"run": run}, tmp_path)
+    damaged = section(Story([], {"run": run}), tmp_path)
     (run.folder / FILE).unlink()
     assert "<h2>Calibration</h2>" in shown
     assert "layer 2, head 2: keeps" in shown

@@ -10,7 +10,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.features.complexity.complexity_figures import draw
 from tenfold.ledger.experiments import EMPTY
 
-EXPERIMENT = Path(__file__).parents[2] / "papers/symmetry/distributions.py"
+EXPERIMENT = Path(__file__).parents[3] / "papers/symmetry/distributions.py"
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.features.proofs.certify import certify, read_certificate
 from tenfold.features.proofs.run_machine import extract_machine
-from tenfold.runs.shipped import SHELF, answer, names, shipped
+from tenfold.features.proofs.shipped_answers import answer
+from tenfold.runs.shipped import SHELF, names, shipped
 
 SMALL = 100_000  # contexts; the certificates of larger ones are checked by hand
 

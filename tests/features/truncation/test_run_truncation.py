@@ -11,7 +11,6 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.domains import Domain
 from tenfold.features.influence.run_influence import influence, truncated
 from tenfold.features.truncation import run_truncation as truncation
-from tenfold.features.truncation import truncation_commands as predicting
 from tenfold.features.truncation.prediction import operation, predict
 from tenfold.ledger import experiments
 from tenfold.runs.build import build
@@ -206,7 +205,7 @@ def test_the_training_length_is_told_first(tenfold, answering, monkeypatch, leng
         return total
 
     run = answering("addition-absolute", adds)
-    monkeypatch.setattr(predicting, "open_run", lambda name: run)
+    monkeypatch.setattr("tenfold.runs.shipped.open_run", lambda name: run)
     _, out, _ = tenfold("truncation", "it", "--lengths", lengths, "--n", 100)
     assert out.splitlines()[0] == f"at 2 digits (training): {told}"
 

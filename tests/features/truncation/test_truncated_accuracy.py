@@ -10,10 +10,10 @@ from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.modular_addition import ModularAddition
 from tenfold.data.tasks.samplers import exact
 from tenfold.evals.exact_match import Examiner
+from tenfold.features.influence.run_influence import truncated_influence
 from tenfold.features.truncation.prediction import predict
 from tenfold.features.truncation.truncated_accuracy import (
     moved_rows,
-    truncated_influence,
     truncated_rows,
 )
 
