@@ -1,14 +1,19 @@
-# make demo: set everything up, train an adder until it is proved, add a million digits.   make test: set everything up, run the tests.
+# make demo: set everything up, train an adder until it is proved, add a million digits.
+# make test: set everything up, run the quick tests (under five minutes on two cores).
+# make test-all: every test there is.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test peers check bench results clean
+.PHONY: demo test test-all peers check bench results clean
 
 demo: $(STAMP)
 	$(BIN)/tenfold demo
 
 test: $(STAMP)
+	$(BIN)/pytest -n 2 -m "not full"
+
+test-all: $(STAMP)
 	$(BIN)/pytest -n 2
 
 # Our encodings against other libraries' own.

@@ -7,7 +7,7 @@ import pytest
 from tenfold.demo import RECIPES, demo
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_demo(tmp_path, capsys):
     written = demo(tmp_path / "demo", scale="smoke")
     assert written["figure"] == tmp_path / "demo" / "accuracy.png"

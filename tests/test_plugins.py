@@ -143,7 +143,7 @@ def test_one_file_and_one_test(package, tmp_path):
     assert "1 passed" in told.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_laws_hold_for_it(package):
     told = laws(package(GOOD), "odd-even")
     assert "failed" not in told.stdout
@@ -151,7 +151,7 @@ def test_the_laws_hold_for_it(package):
     assert passed >= 25, told.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("wrong", BROKEN)
 def test_the_laws_catch(wrong, package):
     before, after, law = BROKEN[wrong]

@@ -20,7 +20,7 @@ from tenfold.runs.run import Run
 from tenfold.runs.shipped import SHELF
 from tenfold.runs.train import train
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",

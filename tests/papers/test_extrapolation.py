@@ -68,7 +68,7 @@ def test_what_a_longer_text_adds_is_what_plain_sums_say():
     torch.testing.assert_close(torch.tensor(added([series], 20)), expected, check_dtype=False)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_fields_are_compared_over_encodings(lab, tmp_path):
     experiment, rows = measured("receptive-fields", lab)
     names = {f"code-{kind}" for kind in KINDS}
@@ -85,7 +85,7 @@ def test_fields_are_compared_over_encodings(lab, tmp_path):
     assert drawn(experiment, rows, tmp_path) == {"fields", "fields-gradient"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_rate_is_compared_with_the_rise(lab, tmp_path):
     experiment, rows = measured("rate", lab)
     found, rises = by(rows, "added"), by(rows, "rise")
@@ -101,7 +101,7 @@ def test_the_rate_is_compared_with_the_rise(lab, tmp_path):
     assert drawn(experiment, rows, tmp_path) == {"rate"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
     (experiment,) = find("extrapolation/robustness")
     grid = experiment.recipes("smoke", [0])
@@ -129,7 +129,7 @@ def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
     assert drawn(experiment, committed, tmp_path) == {"rates"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_sums_differ_in_the_decoder_alone(tmp_path):
     (experiment,) = find("extrapolation/sums")
     recipes = experiment.recipes("smoke", [0])

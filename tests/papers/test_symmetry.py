@@ -39,7 +39,7 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in FIGURES]
+    "name", [pytest.param(n, marks=[pytest.mark.full] if n in LONG else []) for n in FIGURES]
 )
 def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
     (found,) = experiments.find(f"symmetry/{name}")

@@ -237,7 +237,7 @@ def test_code_and_prose_differ_in_their_text_alone():
     assert code.replace(task="python-prose").fingerprint == prose.fingerprint
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
     (experiment,) = find("extrapolation/perplexity")
     wanted = [
@@ -380,7 +380,7 @@ def test_samples_cannot_be_kept_of_a_text(text, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_sweep_of_language_models(tenfold, text, tmp_path):
     (tmp_path / "grid.py").write_text(
         "from tenfold.runs.recipe_files import recipe\n"

@@ -205,7 +205,7 @@ def take(folder, barrier, won):
         barrier.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("left", [None, "released", "old"])
 def test_of_many_one_wins(tmp_path, left):
     if left is not None:

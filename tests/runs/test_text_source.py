@@ -113,7 +113,7 @@ def test_a_model_that_looks_everywhere_looks_at_text_as_often_as_there_is(runs):
     assert measure(run, 2, 40) == pytest.approx((alike, alike), abs=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_experiment_measures_what_its_claim_reads(tenfold, tmp_path):
     code, _, err = tenfold("reproduce", "symmetry/text", "--scale", "smoke", "--seeds", "0")
     assert code == 0, err

@@ -77,7 +77,7 @@ def test_asked_for_when_half_is_done(recipe, tmp_path):
     assert curves(tmp_path)[0] == expected(run)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_killed_process_loses_nothing(recipe, tmp_path):
     """Kill -9, go on, and every step is there: also what was not yet flushed."""
     code = (
@@ -105,7 +105,7 @@ def test_it_is_no_part_of_the_recipe(recipe, tmp_path):
     assert not (plain.folder / "tensorboard").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_off_it_costs_nothing(recipe, tmp_path, monkeypatch):
     def fail(*_):
         pytest.fail("it looked for trackers")
@@ -180,7 +180,7 @@ class Plain(Tracker):
 '''
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_another_package_adds_one(tmp_path):
     (tmp_path / "tenfold_plain.py").write_text(PLUGIN)
     info = tmp_path / "tenfold_plain-1.0.dist-info"

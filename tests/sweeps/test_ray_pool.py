@@ -20,7 +20,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 SMOKE = recipe("symmetry/addition-relative", "smoke")
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.full,
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"),
 ]  # fmt: skip
 

@@ -38,7 +38,7 @@ def listen(heard):
     return lambda entries: heard.append([entry.state for entry in entries])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_together_equals_one_after_another(tmp_path):
     recipes = [SMOKE.replace(seed=seed) for seed in range(3)]
     heard = []
@@ -64,7 +64,7 @@ def test_together_equals_one_after_another(tmp_path):
     assert (fresh.runs[0].folder / "result.json").stat().st_mtime_ns > before[fresh.runs[0].folder]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_failure_is_told_and_stops_nothing_else(tmp_path):
     (tmp_path / "file").write_text("")
     diverges = SMOKE.replace(train={"lr": 1e30, "clip": 1e30, "warmup": 0}, seed=1)
@@ -147,7 +147,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         sweep([SMOKE], tmp_path / "file")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_damaged_and_foreign_results_fail_alone(tmp_path):
     recipes = [SMOKE.replace(seed=seed) for seed in range(3)]
     folders = [tmp_path / str(seed) for seed in range(3)]
@@ -161,7 +161,7 @@ def test_damaged_and_foreign_results_fail_alone(tmp_path):
     assert "another recipe (abc)" in outcome.failures[1].reason
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_run_that_another_process_has_is_waited_for(tmp_path):
     recipes = [SMOKE.replace(seed=seed) for seed in range(2)]
     folder = tmp_path / recipes[0].run_name
@@ -179,7 +179,7 @@ def test_a_run_that_another_process_has_is_waited_for(tmp_path):
     assert states(heard)[0][-1] == "finished"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
     """From its last checkpoint, not from the start: the second attempt begins past step 100."""
@@ -202,7 +202,7 @@ def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
     assert alone.result()["rows"] == run.result()["rows"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_worker_that_always_dies_fails_after_three_tries(tmp_path):
     def tell(entries):
         if entries[0].told.get("step", 0) >= 1 and entries[0].state == "running":
@@ -244,7 +244,7 @@ def gone(pid):
         return True
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_its_driver_and_all_save(tmp_path, number):
@@ -268,7 +268,7 @@ def test_no_worker_outlives_its_driver_and_all_save(tmp_path, number):
         lease.confirm()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_a_worker_that_hangs_is_ended_in_the_end(tmp_path):
     (tmp_path / "driver.py").write_text(

@@ -209,7 +209,7 @@ def test_fewer_rows_than_processes(seen):
     assert seen[1]["few"][0] == "LostProcess"  # and it did not wait
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_three_resume_to_the_bit(tmp_path):
     """Three numbers have more than one sum in float32, so all that decides their order must come back."""
     for each in start(sys.executable, __file__, "resume", str(tmp_path), world=3):
@@ -315,7 +315,7 @@ def undisturbed(tmp_path_factory):
     return folder, out
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_through_the_command_line(undisturbed, tmp_path):
     """One result, said once; the numbers of a single process."""
     folder, out = undisturbed
@@ -332,7 +332,7 @@ def test_through_the_command_line(undisturbed, tmp_path):
     assert result_rows(alone.folder) == result_rows(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_stopped_and_started_again(undisturbed, tmp_path):
     folder, _ = undisturbed
     with torchrun(tmp_path) as process:

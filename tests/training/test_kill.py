@@ -9,7 +9,7 @@ import pytest
 
 from tenfold.runs.train import train
 
-KILLS, STEPS = 20, 40
+STEPS = 40
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def weights(folder):
     return {path.name: path.read_bytes() for path in place.glob("*.safetensors")}
 
 
-@pytest.mark.slow
-def test_kill_at_twenty_random_moments(long, processes, tmp_path):
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.full)])
+def test_kill_at_random_moments(kills, long, processes, tmp_path):
     train(long, tmp_path / "undisturbed")
     expected, random_ = weights(tmp_path / "undisturbed"), random.Random(0)
     assert set(expected) == {f"{n}.safetensors" for n in ("model", "optimizer", "best", "average")}
     resumed_from = set()
-    for kill in range(KILLS):
+    for kill in range(kills):
         folder = tmp_path / f"killed-{kill}"
         process = processes.Process(target=train, args=(long, folder))
         process.start()
@@ -59,4 +59,4 @@ def test_kill_at_twenty_random_moments(long, processes, tmp_path):
         train(long, folder)
         assert weights(folder) == expected
         assert not list((folder / "checkpoints").glob(".writing-*"))
-    assert len(resumed_from) > KILLS // 2  # they were moments of all kinds
+    assert len(resumed_from) > kills // 2  # they were moments of all kinds

@@ -222,4 +222,3 @@ class Run:
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
         """Worked examples: random problems of a length with the model's answers."""
         return self.built.source.examples(self.answerer(which), length, count, self.recipe.seed)
-

@@ -533,7 +533,7 @@ def successor(tmp_path_factory):
     return tenfold.train(chosen, out=tmp_path_factory.mktemp("successor") / "run")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_every_number_of_four_digits(successor):
     batcher = successor.built.batcher
     found = certify(successor)
@@ -550,7 +550,7 @@ def test_every_number_of_four_digits(successor):
     assert {n for n in told if n < 10_000} <= set(fails[:, 0].tolist())
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_every_pair_of_three_digits():
     """A million sums, decoded whole, against the certificate of the adder that comes with the package."""
     if "addition" not in shipped.names():

@@ -1,5 +1,11 @@
-"""Shared by all tests: problems, batchers for every layout, and small models with lively weights."""
+"""Shared by all tests: the two tiers, problems, batchers for every layout, and small models.
 
+A test is part of the quick tier (`make test`) unless it is marked `full`. Tests marked `sampled` run in
+the quick tier on just enough of their cases that every value of every parameter occurs at least once;
+their other cases are marked `full`. The laws of `tests/laws` are sampled by default.
+"""
+
+import collections
 import json
 import os
 import sys
@@ -29,6 +35,24 @@ hypothesis.settings.register_profile(
     "tenfold", deadline=None, derandomize=True, database=None, max_examples=50
 )
 hypothesis.settings.load_profile("tenfold")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_collection_modifyitems(items):
+    seen = collections.defaultdict(set)
+    for item in items:
+        if "sampled" in item.keywords and hasattr(item, "callspec"):
+            values = {(name, component(v)) for name, v in item.callspec.params.items()}
+            if values <= seen[item.parent, item.originalname]:
+                item.add_marker(pytest.mark.full)
+            seen[item.parent, item.originalname] |= values
+
+
+def component(value):
+    """What a parameter stands for: an encoding with any options is that encoding."""
+    if isinstance(value, dict) and "name" in value:
+        return value["name"]
+    return repr(value)
 
 
 @pytest.fixture
