@@ -12,7 +12,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.ledger import experiments
 from tenfold.ledger.claims import papers, read_claims
 from tenfold.ledger.statuses import entry, ledger
-from tenfold.results.committed import COLUMNS
+from tenfold.results.row_schema import COLUMNS
 
 ROOT = Path(__file__).parents[2]
 KEYS = ("bias", "extrapolation", "principled", "symmetry")

@@ -14,7 +14,8 @@ from tenfold.ledger import experiments
 from tenfold.ledger.claims import papers
 from tenfold.ledger.reproduce import reproduce
 from tenfold.results.collect import Collected
-from tenfold.results.committed import COLUMNS, read_rows
+from tenfold.results.committed import read_rows
+from tenfold.results.row_schema import COLUMNS
 from tenfold.runs.recipe_files import names
 from tenfold.runs.train import train
 

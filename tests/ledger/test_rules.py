@@ -5,7 +5,7 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.evals.statistics import SUCCESS
 from tenfold.ledger.rules import Condition
-from tenfold.results.committed import COLUMNS
+from tenfold.results.row_schema import COLUMNS
 
 
 def rows_of(*values, **columns):

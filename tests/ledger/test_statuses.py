@@ -11,7 +11,8 @@ from tenfold.ledger.claim_text import markdown, status_of
 from tenfold.ledger.claims import About, Claim
 from tenfold.ledger.rules import RuleCell
 from tenfold.ledger.statuses import entry, find, ledger, ours
-from tenfold.results.committed import COLUMNS, as_csv, committed, read_rows
+from tenfold.results.committed import as_csv, committed, read_rows
+from tenfold.results.row_schema import COLUMNS
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.recipe_files import recipe
 

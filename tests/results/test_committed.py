@@ -6,7 +6,8 @@ import re
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.results.committed import COLUMNS, as_csv, as_runs, read_rows
+from tenfold.results.committed import as_csv, as_runs, read_rows
+from tenfold.results.row_schema import COLUMNS
 
 
 def row(**columns):

@@ -12,7 +12,7 @@ from tenfold.drawing.run_groups import Group
 from tenfold.evals.slices import pair_of
 from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
 from tenfold.results.result_text import as_markdown as markdown_table
-from tenfold.results.row_schema import Fields
+from tenfold.results.row_schema import Row
 from tenfold.runs.build import counted
 
 MAIN = "uniform"  # the slice that curves show if nothing else is said
@@ -66,7 +66,7 @@ def curves(
     found = []
     for group in groups:
         asked = [row for row in group.rows if _is(row, slice, metric, checkpoint)]
-        by_length: dict[int, list[Fields]] = {}
+        by_length: dict[int, list[Row]] = {}
         for row in asked:
             by_length.setdefault(row["length"], []).append(row)
         points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
@@ -76,12 +76,12 @@ def curves(
     return found
 
 
-def _is(row: Fields, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
+def _is(row: Row, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
     told = (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
     return told and row["length"] is not None
 
 
-def _point(length: int, rows: list[Fields]) -> Point:
+def _point(length: int, rows: list[Row]) -> Point:
     middle = sorted(rows, key=lambda row: row["value"])[(len(rows) - 1) // 2]
     low, high = (middle["value"] if middle[key] is None else middle[key] for key in ("low", "high"))
     return Point(length, tuple(row["value"] for row in rows), low, high, middle["n"])
@@ -104,7 +104,7 @@ def pairs(group: Group) -> dict[tuple[int, int], float]:
     return {lengths: statistics.median(values) for lengths, values in found.items()}
 
 
-def as_csv(rows: Sequence[Fields]) -> str:
+def as_csv(rows: Sequence[Row]) -> str:
     """Every measurement of every run with its provenance."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")

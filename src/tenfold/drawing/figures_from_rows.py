@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.figures import LARGE, PALETTE, RIGHT, accuracy_by_length, save_files, style
 from tenfold.drawing.perplexity_curves import perplexity_by_length
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.build import counted as what_counts
 
 Series = Mapping[str, str]

@@ -16,7 +16,7 @@ from matplotlib import pyplot
 from tenfold.drawing.figures import save_files
 from tenfold.drawing.figures_from_rows import Series
 from tenfold.drawing.published_tables import PAPER_BLUE, Published, by_seed, median, percent, seeds
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 
 
 def table(

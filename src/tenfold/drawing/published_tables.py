@@ -14,7 +14,7 @@ from matplotlib import pyplot
 
 from tenfold.drawing.figures import save_files
 from tenfold.drawing.figures_from_rows import Series
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 
 Published = Mapping[str, Mapping[int, float]]  # by recipe, by their length: a share of 1
 PAPER_BLUE = "Blues"  # the darker, the more is right

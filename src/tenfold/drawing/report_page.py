@@ -16,7 +16,7 @@ from tenfold.drawing import report_sections as sections
 from tenfold.drawing.html import document
 from tenfold.drawing.run_groups import Group, Story, gather
 from tenfold.results.result_text import as_markdown
-from tenfold.results.row_schema import Fields
+from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run
 
 # What features add to a page: a function (story, folder) -> HTML each, "" where there is nothing to say.
@@ -98,7 +98,7 @@ def _markdown(groups: Sequence[Group], title: str) -> str:
     return f"{text}\n## Runs\n\n{as_markdown(columns, [_told(g, run) for g in groups for run in g.runs])}"
 
 
-def _told(group: Group, run: Fields) -> list[object]:
+def _told(group: Group, run: Row) -> list[object]:
     made, seconds = sections.environment(run), round(run["train_seconds"])
     told = [run[key] for key in ("seed", "fingerprint", "steps")]
     return [group.name, *told, seconds, made["commit"], made["date"]]

@@ -18,7 +18,7 @@ from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.figures import MOST_BANDS, Style, accuracy_by_length, heatmap, style
 from tenfold.drawing.html import details, legend, table
 from tenfold.drawing.run_groups import Group
-from tenfold.results.row_schema import Fields
+from tenfold.results.row_schema import Row
 from tenfold.runs.run import Answer, Run
 
 LENGTHS = 5  # of worked examples
@@ -231,7 +231,7 @@ def provenance(groups: Sequence[Group]) -> str:
     return "\n".join(parts)
 
 
-def _run(run: Fields) -> str:
+def _run(run: Row) -> str:
     made = environment(run)
     facts = (
         f"{run['parameters']:,} parameters, {run['steps']:,} steps in {run['train_seconds']:.0f} s; "
@@ -245,7 +245,7 @@ def _run(run: Fields) -> str:
     return details(f"seed {run['seed']}", body, f"<code>{escape(run['fingerprint'])}</code>")
 
 
-def environment(run: Fields) -> dict[str, Any]:
+def environment(run: Row) -> dict[str, Any]:
     """Where and with what a run was made."""
     return json.loads(run["environment"])
 

@@ -14,7 +14,7 @@ from typing import Any
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings import ENCODINGS
 from tenfold.results.collect import Collected, collect, find_runs
-from tenfold.results.row_schema import Fields
+from tenfold.results.row_schema import Row
 from tenfold.results.tables import ROWS_FILE
 from tenfold.runs.recipe import PROSE, Recipe
 from tenfold.runs.run import Run
@@ -28,8 +28,8 @@ class Group:
 
     name: str
     recipe: Recipe
-    runs: tuple[Fields, ...]
-    rows: tuple[Fields, ...]
+    runs: tuple[Row, ...]
+    rows: tuple[Row, ...]
 
     @property
     def label(self) -> str:
@@ -67,11 +67,11 @@ def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
 
     Rows of no run, which an experiment computed, are about no run and need no line.
     """
-    rows: dict[str, list[Fields]] = {}
+    rows: dict[str, list[Row]] = {}
     for row in collected.rows:
         rows.setdefault(row["fingerprint"], []).append(row)
     problems: list[str] = []
-    found: dict[tuple[str, str], list[tuple[Recipe, Fields]]] = {}
+    found: dict[tuple[str, str], list[tuple[Recipe, Row]]] = {}
     for run in collected.runs:
         try:
             recipe = Recipe.of(json.loads(run["recipe"]))
@@ -123,11 +123,11 @@ def _unmeasured(value: Any) -> Any:
     return {key: _unmeasured(held) for key, held in value.items() if key not in measured}
 
 
-def _one_a_seed(members: list[tuple[Recipe, Fields]]) -> list[list[tuple[Recipe, Fields]]]:
+def _one_a_seed(members: list[tuple[Recipe, Row]]) -> list[list[tuple[Recipe, Row]]]:
     """One group; where a seed was measured twice, these are not seeds of one training, and each stands alone."""
     if len({recipe.seed for recipe, _ in members}) == len(members):
         return [members]
-    apart: dict[str, list[tuple[Recipe, Fields]]] = {}
+    apart: dict[str, list[tuple[Recipe, Row]]] = {}
     for recipe, run in members:
         apart.setdefault(recipe.replace(seed=0).fingerprint, []).append((recipe, run))
     return list(apart.values())

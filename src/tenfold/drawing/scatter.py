@@ -10,7 +10,7 @@ from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from tenfold.drawing.figures import save_files, style
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 
 Values = Mapping[str, Sequence[float]]  # of each recipe, one a seed
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.data.tasks.task import Examples, Ints
-from tenfold.evals.exact_match import Answerer, Examiner, Row
+from tenfold.evals.exact_match import Answerer, Examiner
+from tenfold.evals.metrics import Measurement
 from tenfold.evals.statistics import wilson
 
 Bools = NDArray[np.bool_]
@@ -52,7 +53,7 @@ def digit_rows(
     digits: Sequence[tuple[int, int]],
     slice: str = "uniform",
     n: int = 1000,
-) -> list[Row]:
+) -> list[Measurement]:
     """`(1, 1)`: the share of problems whose units are right, as `digit-1`; `(6, 11)`: those digits all, `digit-6-11`.
 
     Of problems that have such digits to answer; no row where none has.
@@ -65,7 +66,9 @@ def digit_rows(
             count = int(((right | ~held)[:, first - 1 : last].all(1) & of).sum())
             if asked := int(of.sum()):
                 name = f"digit-{first}" if first == last else f"digit-{first}-{last}"
-                rows.append(Row(at, label, name, count / asked, asked, *wilson(count, asked)))
+                rows.append(
+                    Measurement(at, label, name, count / asked, asked, *wilson(count, asked))
+                )
     return rows
 
 

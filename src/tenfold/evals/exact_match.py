@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import IGNORED, Batch, Batcher
 from tenfold.data.tasks.task import Examples, Ints, Sampler, check_length
+from tenfold.evals.metrics import Measurement
 from tenfold.evals.slices import SLICES
 from tenfold.evals.statistics import wilson
 
@@ -29,25 +30,6 @@ Log = Callable[[int, str, Examples, Ints, NDArray[np.bool_]], None]
 
 class Answerer(Protocol):
     def answer(self, batch: Batch) -> Tensor: ...
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measurement over n problems: `exact`, with its 95% interval, or `digit`, the share of answer digits right.
-
-    Digits of one problem are not independent trials, so `digit` has no interval.
-    """
-
-    length: int
-    slice: str
-    metric: str
-    value: float
-    n: int
-    low: float | None = None
-    high: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -68,7 +50,7 @@ class Examiner:
         n: int = 1000,
         tell: Callable[[int, int], None] | None = None,
         log: Log | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         """Exact match and per-digit accuracy at every length, on every slice that applies there.
 
         `tell(done, all)` hears of every length and slice that is done, `log` of every batch that was graded.
@@ -76,7 +58,7 @@ class Examiner:
         if n < 1:
             raise TenfoldError(f"{n} problems; at least 1 is needed")
         of = len(self.samplers(lengths, slices))
-        found: list[Row] = []
+        found: list[Measurement] = []
         for done, (length, label, examples) in enumerate(self.questions(lengths, slices, n)):
             found += self.grade(model, examples, length, label, log)
             if tell is not None:
@@ -128,7 +110,7 @@ class Examiner:
         length: int,
         label: str,
         log: Log | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         exact = right = written = asked = 0
         vocabulary = self.batcher.vocabulary
         for answer, target in self.answers(model, examples):
@@ -143,8 +125,8 @@ class Examiner:
             asked += len(whole)
         n = len(examples)
         return [
-            Row(length, label, "exact", exact / n, n, *wilson(exact, n)),
-            Row(length, label, "digit", right / written, n),
+            Measurement(length, label, "exact", exact / n, n, *wilson(exact, n)),
+            Measurement(length, label, "digit", right / written, n),
         ]
 
     def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:

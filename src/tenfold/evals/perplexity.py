@@ -25,7 +25,8 @@ from torch.nn import functional as F
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import running_text
 from tenfold.data.places import Scheme
-from tenfold.evals.exact_match import MEMORY, Row
+from tenfold.evals.exact_match import MEMORY
+from tenfold.evals.metrics import Measurement
 from tenfold.evals.statistics import bootstrap
 from tenfold.models import Model
 
@@ -83,13 +84,13 @@ class Reader:
         slices: Sequence[str] = ("uniform",),
         n: int = 1000,
         tell: Callable[[int, int], None] | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         """Perplexity, loss (nats a token) and bits per byte of n tokens; 95% intervals over passages of the text."""
         for name in slices:
             if name not in SLICES:
                 raise unknown("slice of a text", name, SLICES)
         passages = self.passages(n, max(lengths))
-        found: list[Row] = []
+        found: list[Measurement] = []
         for done, length in enumerate(lengths):
             read = Read(self, model, passages, length)
             for name in slices:
@@ -160,29 +161,29 @@ class Read:
     def blocks(self) -> Losses:
         return self.reader.blocks(self.model, self.passages, self.length)
 
-    def uniform(self) -> Iterator[Row]:
+    def uniform(self) -> Iterator[Measurement]:
         """Blocks one after another."""
         return self._told(self.blocks, "uniform")
 
-    def sliding(self) -> Iterator[Row]:
+    def sliding(self) -> Iterator[Measurement]:
         """Blocks that overlap by three quarters."""
         return self._told(self.reader.sliding(self.model, self.passages, self.length), "sliding")
 
-    def positions(self) -> Iterator[Row]:
+    def positions(self) -> Iterator[Measurement]:
         """The loss by place in the block."""
         yield from by_position(self.blocks, self.length)
 
-    def _told(self, losses: Losses, label: str) -> Iterator[Row]:
+    def _told(self, losses: Losses, label: str) -> Iterator[Measurement]:
         n, mean, held = losses.size, float(losses.mean()), interval(losses)
-        yield Row(self.length, label, "loss", mean, n, *held)
-        yield Row(self.length, label, "perplexity", math.exp(mean), n, *map(_exp, held))
+        yield Measurement(self.length, label, "loss", mean, n, *held)
+        yield Measurement(self.length, label, "perplexity", math.exp(mean), n, *map(_exp, held))
         if self.reader.widths is not None:
             scale = n / float(self.reader.widths[self.passages[:, 1:]].sum()) / math.log(2)
             bits = (None if bound is None else bound * scale for bound in held)
-            yield Row(self.length, label, "bits-per-byte", mean * scale, n, *bits)
+            yield Measurement(self.length, label, "bits-per-byte", mean * scale, n, *bits)
 
 
-SLICES: dict[str, Callable[[Read], Iterator[Row]]] = {
+SLICES: dict[str, Callable[[Read], Iterator[Measurement]]] = {
     "uniform": Read.uniform,
     "sliding": Read.sliding,
     "positions": Read.positions,
@@ -204,7 +205,7 @@ def interval(losses: Losses) -> tuple[float | None, float | None]:
     return bootstrap(losses.mean(1).tolist(), np.mean) or (None, None)
 
 
-def by_position(losses: Losses, length: int) -> list[Row]:
+def by_position(losses: Losses, length: int) -> list[Measurement]:
     """The mean loss of blocks by how many tokens are in sight, in steps that double.
 
     >>> rows = by_position(np.array([[4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0]]), 4)
@@ -216,6 +217,6 @@ def by_position(losses: Losses, length: int) -> list[Row]:
     while low <= length:
         inside = losses[:, (place >= low) & (place <= high)]
         name = f"position-{low}" if low == high else f"position-{low}-{high}"
-        found.append(Row(length, name, "loss", float(inside.mean()), inside.size))
+        found.append(Measurement(length, name, "loss", float(inside.mean()), inside.size))
         low, high = high + 1, min(2 * high, length)
     return found

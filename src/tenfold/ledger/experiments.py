@@ -23,17 +23,8 @@ from typing import Any
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.ledger.claims import papers, read_claims
 from tenfold.results.collect import Collected, collect
-from tenfold.results.committed import (
-    COLUMNS,
-    ROWS,
-    RUNS,
-    Row,
-    as_csv,
-    as_runs,
-    check_row,
-    read_rows,
-    read_runs,
-)
+from tenfold.results.committed import ROWS, RUNS, as_csv, as_runs, read_rows, read_runs
+from tenfold.results.row_schema import COLUMNS, EMPTY, MEASURED, Row, check_row
 from tenfold.runs.environment import environment
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.recipe_files import SHELVES
@@ -43,9 +34,6 @@ from tenfold.sweeps.sweep import Failure
 
 GRID = ".grid.yaml"
 Sweep = Callable[[Sequence[Recipe]], list[Run]]  # trains all, or raises what failed
-EMPTY: Row = dict.fromkeys(COLUMNS, "") | {
-    "seed": 0, "trained": None, "length": None, "n": 0, "low": None, "high": None, "steps": None,
-}  # fmt: skip
 
 
 class Incomplete(TenfoldError):
@@ -132,8 +120,7 @@ class Lab:
     def about(self, run: Run) -> Row:
         """The columns that rows of a run have in common, for rows that `measure` adds to them."""
         first = collect([run.folder]).rows[0]
-        own = ("length", "slice", "metric", "value", "n", "low", "high", "checkpoint")
-        return {key: value for key, value in first.items() if key not in own}
+        return {key: value for key, value in first.items() if key not in MEASURED}
 
 
 def experiments(paper: str) -> list[Experiment]:

@@ -11,12 +11,12 @@ from tenfold.data.formats.numeric import Format
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import Sampler
 from tenfold.evals.exact_match import Answerer, Examiner
-from tenfold.evals.exact_match import Row as Measured
+from tenfold.evals.metrics import Measurement
 from tenfold.ledger.experiments import Lab
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.run import CHECKPOINTS, Run
 
-Ask = Callable[[Answerer], Sequence[Measured]]
+Ask = Callable[[Answerer], Sequence[Measurement]]
 RUNS = (*range(1, 11), 12, 16, 20, 30)  # columns
 
 
@@ -75,8 +75,8 @@ def every_run(
     wanted = {label: draw for label, draw in asked.items() if (length, label) not in known}
     examiner = examiner_of(run)
 
-    def ask(model: Answerer) -> Sequence[Measured]:
-        found: list[Measured] = []
+    def ask(model: Answerer) -> Sequence[Measurement]:
+        found: list[Measurement] = []
         for label, draw in wanted.items():
             examples = examiner.problems(length, label, draw, run.recipe.eval.n)
             found += examiner.grade(model, examples, length, label)
@@ -88,7 +88,7 @@ def every_run(
 def of_both(lab: Lab, run: Run, ask: Ask) -> Iterator[Row]:
     """What is asked of the best checkpoint and of the final one; once, where they are the same."""
     about = lab.about(run)
-    held: dict[bool, Sequence[Measured]] = {}
+    held: dict[bool, Sequence[Measurement]] = {}
     alike = run.result()["best_step"] == run.result()["steps"]
     for which in CHECKPOINTS:
         key = alike or which == "best"

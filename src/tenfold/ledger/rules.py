@@ -20,7 +20,7 @@ import pydantic
 
 from tenfold.core.errors import TenfoldError
 from tenfold.evals.statistics import success_rate
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.recipe import Strict
 
 Words = str | list[str] | None

@@ -15,7 +15,8 @@ from typing import Any, Literal
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.ledger.claims import About, Claim, papers, read_claims
 from tenfold.ledger.rules import Condition, Number, RuleCell, Verdict
-from tenfold.results.committed import SCALES, Row, committed
+from tenfold.results.committed import SCALES, committed
+from tenfold.results.row_schema import Row
 
 Status = Literal["open", "reproduced", "partly", "contradicted", "not shown at this scale"]
 STATUSES: tuple[Status, ...] = (

@@ -22,18 +22,18 @@ from tenfold.core.files import parsed
 from tenfold.core.registry import first_problem
 from tenfold.results.committed import ROWS, read_committed
 from tenfold.results.row_schema import (
-    Fields,
+    RESULTS,
+    RUNS,
     LeftOut,
-    Result,
+    Row,
+    StoredResult,
     asked,
     check_once,
     check_version,
     short,
 )
 from tenfold.results.tables import (
-    RESULTS,
     ROWS_FILE,
-    RUNS,
     Collected,
     query,
     read,
@@ -148,8 +148,8 @@ def _add(
     found: Collected,
     held: Held,
     where: str,
-    run: Fields | None,
-    rows: list[Fields],
+    run: Row | None,
+    rows: list[Row],
     named: str | None = None,
 ) -> None:
     """Add a run, or what was measured of it beyond what is there already; `named` is what a problem calls it."""
@@ -166,14 +166,14 @@ def _add(
     known.update(came)
 
 
-def _read_run(folder: Path) -> tuple[Fields, list[Fields]]:
+def _read_run(folder: Path) -> tuple[Row, list[Row]]:
     """What one run came to, or why it is left out."""
     held = _load_json(folder)
     made = held.get("environment")
     check_version(made.get("tenfold") if isinstance(made, dict) else None)
     recipe = _load_recipe(folder)
     try:
-        result = Result.model_validate(held)
+        result = StoredResult.model_validate(held)
     except pydantic.ValidationError as error:
         raise LeftOut(f"result.json is damaged: {short(first_problem(error))}") from None
     if (result.fingerprint, result.seed) != (recipe.fingerprint, recipe.seed):
@@ -187,11 +187,11 @@ def _read_run(folder: Path) -> tuple[Fields, list[Fields]]:
     return _run(folder, recipe, result), ordered
 
 
-def _known(folder: Path, recipe: Recipe, result: Result) -> Fields:
+def _known(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
     """What all rows of a run have in common."""
     stated = recipe.claim or ""  # a ledger's id, or its paper alone
     paper = stated or (recipe.name if "/" in recipe.name else "")
-    known: Fields = {
+    known: Row = {
         "run": folder.resolve().name,
         "paper": paper.split("/")[0],
         "claim": stated if "/" in stated else "",
@@ -216,7 +216,7 @@ def _known(folder: Path, recipe: Recipe, result: Result) -> Fields:
     return known
 
 
-def _run(folder: Path, recipe: Recipe, result: Result) -> Fields:
+def _run(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
     told = result.model_dump(include=RUNS.keys() - {"environment"})
     told["run"] = folder.resolve().name
     told["recipe"] = json.dumps(recipe.as_json())

@@ -5,24 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tenfold.core.errors import TenfoldError
-from tenfold.results.row_schema import check_share
-from tenfold.results.tables import REAL, RESULTS, WHOLE, Collected, sound
-from tenfold.results.tables import RUNS as RUN
+from tenfold.results.row_schema import COLUMNS, Row, check_row, parse_value
+from tenfold.results.row_schema import RUNS as RUN
+from tenfold.results.tables import Collected, sound
 from tenfold.runs.recipe import Recipe
 
 ROWS, RUNS = "rows.csv", "runs.json"
-COLUMNS = tuple(RESULTS)
 SCALES = ("paper", "laptop")  # the larger first; smoke decides nothing and is not committed
 _HERE = Path(__file__).resolve().parents[1]
 SHELVES = (Path("results"), _HERE / "committed", _HERE.parents[1] / "results")  # as of the papers
-
-Row = dict[str, Any]
 
 
 def committed(paper: str, experiment: str, shelves: Sequence[Path] = ()) -> dict[str, list[Row]]:
@@ -113,19 +108,11 @@ def read_rows(path: Path) -> list[Row]:
 def _row(texts: dict[str, str]) -> Row:
     if None in texts:
         raise ValueError("a line has too many values")
-    row = {key: _value(key, text) for key, text in texts.items()}
+    if None in texts.values():
+        raise ValueError("a line is cut short")
+    row = {key: parse_value(key, text) for key, text in texts.items()}
     check_row(row)
     return row
-
-
-def check_row(row: Row) -> None:
-    """Without these a row says nothing; a verdict must not rest on it."""
-    for key in ("recipe", "metric", "seed", "value"):
-        if row.get(key) in (None, ""):
-            raise ValueError(f"a row has no {key}")
-    if not math.isfinite(row["value"]):
-        raise ValueError(f"a row has the value {row['value']}")
-    check_share(row["metric"], row["value"])
 
 
 def _stated(path: Path) -> int | None:
@@ -134,13 +121,3 @@ def _stated(path: Path) -> int | None:
         return None
     held = json.loads(path.read_bytes())
     return int(held["rows"]) if isinstance(held, dict) else None
-
-
-def _value(key: str, text: str | None) -> Any:
-    if text is None:
-        raise ValueError("a line is cut short")
-    if RESULTS[key] == WHOLE:
-        return int(text) if text else None
-    if RESULTS[key] == REAL:
-        return float(text) if text else None
-    return text

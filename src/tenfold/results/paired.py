@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.evals.statistics import paired
-from tenfold.results.row_schema import Fields
+from tenfold.results.row_schema import Row
 from tenfold.results.summary import bounds, by_run, deciding, grouped, mixed_rows
 from tenfold.results.tables import Collected
 
@@ -17,8 +17,8 @@ OWN = ("pe", "schemes", "label")  # what partners may differ in, with the recipe
 
 
 def compare(
-    collected: Collected, rows: Sequence[Fields], first: str, second: str, by: Sequence[str]
-) -> tuple[list[Fields], list[str]]:
+    collected: Collected, rows: Sequence[Row], first: str, second: str, by: Sequence[str]
+) -> tuple[list[Row], list[str]]:
     """Two encodings seed by seed, a line a value of `by`; and notes on mixed cells and runs without a partner.
 
     Runs are paired whose recipes agree but for the encoding, its schemes, its label and the recipe's words.
@@ -44,7 +44,7 @@ def compare(
             f"no run of {first} has a partner of {second}: the same recipe and seed but for the "
             "encoding, its schemes and its label"
         )
-    lines: list[Fields] = []
+    lines: list[Row] = []
     notes: list[str] = []
     alone = {row["fingerprint"] for row in rows if row["encoding"] in (first, second)}
     for a, b in matches:
@@ -61,7 +61,7 @@ def compare(
 
 
 def _variants(
-    collected: Collected, rows: Sequence[Fields], encoding: str
+    collected: Collected, rows: Sequence[Row], encoding: str
 ) -> dict[tuple[str, str], dict[int, str]]:
     """The runs of an encoding by (what partners share, what is its own), then by seed."""
     wanted = {row["fingerprint"] for row in rows if row["encoding"] == encoding}
@@ -83,11 +83,11 @@ def _name(collected: Collected, runs: dict[int, str]) -> str:
 
 
 def _compared(
-    rows: Sequence[Fields],
+    rows: Sequence[Row],
     pairs: dict[int, tuple[str, str]],
     names: tuple[str, str],
     by: Sequence[str],
-) -> list[Fields]:
+) -> list[Row]:
     lines = []
     for key, group in grouped(rows, by).items():
         values = by_run(group)

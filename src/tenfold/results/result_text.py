@@ -9,17 +9,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenfold.results.row_schema import Fields
+from tenfold.results.row_schema import Row
 
 Table = tuple[list[str], list[tuple[Any, ...]]]  # columns, rows
 
 
-def table_of(lines: Sequence[Fields]) -> Table:
+def table_of(lines: Sequence[Row]) -> Table:
     """Lines that all have the same columns."""
     return list(lines[0]), [tuple(line.values()) for line in lines]
 
 
-def readable_cells(lines: Sequence[Fields], shares: bool = True) -> list[Fields]:
+def readable_cells(lines: Sequence[Row], shares: bool = True) -> list[Row]:
     """Cells as a person reads them: shares in per cent, an interval in one column, `one seed` where there is none."""
     found, number = [], _percent if shares else _plain
     for line in lines:
@@ -33,7 +33,7 @@ def readable_cells(lines: Sequence[Fields], shares: bool = True) -> list[Fields]
     return found
 
 
-def readable_pairs(lines: Sequence[Fields], shares: bool = True) -> list[Fields]:
+def readable_pairs(lines: Sequence[Row], shares: bool = True) -> list[Row]:
     """The same of compared encodings; differences, first minus second, are in points with their sign."""
     number, difference = (_percent, _points) if shares else (_plain, _signed)
     own = ("median_first", "median_second", "mean", "median", "wins", "ties", "losses", "p")
@@ -52,7 +52,7 @@ def readable_pairs(lines: Sequence[Fields], shares: bool = True) -> list[Fields]
     ]
 
 
-def _without_bounds(line: Fields) -> Fields:
+def _without_bounds(line: Row) -> Row:
     return {key: value for key, value in line.items() if not key.endswith(("_low", "_high"))}
 
 
@@ -72,7 +72,7 @@ def _signed(value: float) -> str:
     return f"{value:+.4g}"
 
 
-def _interval(line: Fields, over: str, shown: Callable[[float], str]) -> str:
+def _interval(line: Row, over: str, shown: Callable[[float], str]) -> str:
     low, high = line[f"{over}_low"], line[f"{over}_high"]
     return "" if low is None else f"{shown(low)} to {shown(high)}"
 

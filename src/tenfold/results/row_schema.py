@@ -1,8 +1,19 @@
-"""What a measurement, a run and its result must look like, wherever they were kept: in a run's folder or a table."""
+"""The schema of results: the columns of a result row, of a run and of a sample, stated once.
+
+Column names, DuckDB types, the parsing of CSV and all validation derive from the classes below. A row is a dict:
+
+>>> list(RESULTS)[:4], RESULTS["value"], RESULTS["trained"]
+(['run', 'paper', 'claim', 'recipe'], 'DOUBLE', 'BIGINT')
+>>> "length" in NULLABLE, EMPTY["n"], EMPTY["length"]
+(True, 0, None)
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
+import typing
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -11,11 +22,11 @@ import pydantic
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
-from tenfold.evals.metrics import LOWER, SHARES
+from tenfold.evals.metrics import LOWER, SHARES, Measurement
 from tenfold.runs.environment import version_numbers
 from tenfold.runs.recipe import Recipe
 
-Fields = dict[str, Any]  # a row by the names of its columns
+Row = dict[str, Any]  # values by the names of their columns
 
 CHECKPOINTS = ("best", "final")
 Count = Annotated[int, pydantic.Field(ge=0, lt=2**63)]
@@ -40,92 +51,169 @@ class _Checked(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
 
 
-class Measured(_Checked):
-    """A row of a result."""
+def _in_bounds(value: float, known: pydantic.ValidationInfo) -> float:
+    check_share(known.data.get("metric", ""), value)
+    return value
 
-    length: Positive
-    slice: Word
+
+class ResultRow(_Checked):
+    """A row of a table of results: a measurement, and where it comes from.
+
+    An experiment may add rows that no run measures by itself: without a run, without a length, at any checkpoint.
+    Columns with a default may be left out of such a row.
+    """
+
+    run: Word = ""
+    paper: Word = ""
+    claim: Word = ""
+    recipe: Word
+    task: Word = ""
+    format: Word = ""
+    encoding: Word = ""
+    scheme: Word = ""
+    label: Word = ""
+    seed: Count = 0
+    trained: Positive | None = None
+    length: Positive | None = None
+    slice: Word = ""
     metric: Word
     value: float
+    n: Count = 0
+    low: float | None = None
+    high: float | None = None
+    checkpoint: Annotated[str, pydantic.Field(pattern=r"^(best|final|step-\d+)?$")] = ""
+    steps: Count | None = None
+    fingerprint: Word = ""
+    commit: Word | None = ""
+    date: Word = ""
+
+    _in_bounds = pydantic.field_validator("value")(_in_bounds)
+
+
+class MeasuredRow(ResultRow):
+    """A row that a run measures by itself."""
+
+    trained: Positive
+    length: Positive
     n: Positive
-    low: float | None
-    high: float | None
     checkpoint: Literal["best", "final"]
-
-    @pydantic.field_validator("value")
-    @classmethod
-    def _in_bounds(cls, value: float, known: pydantic.ValidationInfo) -> float:
-        check_share(known.data.get("metric", ""), value)
-        return value
+    steps: Count
 
 
-class Environment(_Checked):
+MEASURED = (*(field.name for field in dataclasses.fields(Measurement)), "checkpoint")
+_STORED: dict[str, Any] = {
+    name: (MeasuredRow.model_fields[name].rebuild_annotation(), ...) for name in MEASURED
+}
+StoredRow: Any = (
+    pydantic.create_model(  # a row of `result.json`: what differs between rows of a run
+        "StoredRow",
+        __base__=_Checked,
+        __validators__={"_in_bounds": pydantic.field_validator("value")(_in_bounds)},
+        **_STORED,
+    )
+)
+
+
+class _Environment(_Checked):
     model_config = pydantic.ConfigDict(extra="allow", strict=True, frozen=True)
     tenfold: Word
     commit: Word | None
     date: Word
 
 
-class Ran(_Checked):
+class _Source(_Checked):
+    run: Word
+    recipe: str
+    environment: str
+
+
+class RunOutcome(_Checked):
     """What a run came to, its measurements apart."""
 
-    fingerprint: Word
-    seed: Count
+    parameters: Count
     steps: Count
+    train_seconds: Seconds
     reason: Word | None
     best_step: Count | None
-    parameters: Count
-    train_seconds: Seconds
+    fingerprint: Word
+    seed: Count
 
 
-class Result(Ran):
-    """What a `result.json` must say."""
-
-    rows: Annotated[list[Measured], pydantic.Field(min_length=1)]
-    environment: Environment
+class RunRow(RunOutcome, _Source):
+    """A row of a table of runs; recipe and environment are JSON."""
 
 
-class _Told(_Checked):
-    """What a row of a table says of where it comes from."""
+class StoredResult(RunOutcome):
+    """The content of a `result.json`."""
+
+    rows: Annotated[list[StoredRow], pydantic.Field(min_length=1)]
+    environment: _Environment
+
+
+class SampleRow(_Checked):
+    """A row of a table of samples: one problem, and what the model answered."""
 
     run: Word
-    paper: Word
-    claim: Word
-    recipe: Word
-    task: Word
-    format: Word
-    encoding: Word
-    scheme: Word
-    label: Word
     seed: Count
-    fingerprint: Word
-    commit: Word | None
-    date: Word
-
-
-class _Row(Measured, _Told):
-    """A row of a table: a measurement, and the run it is of."""
-
-    trained: Positive
-    steps: Count
-
-
-class _Added(_Told):
-    """A row that an experiment adds to what runs measure by themselves: of no run, of no length, at any checkpoint."""
-
-    trained: Positive | None
-    steps: Count | None
-    length: Positive | None
+    checkpoint: str
+    length: Positive
     slice: Word
-    metric: Word
-    value: float
-    n: Count
-    low: float | None
-    high: float | None
-    checkpoint: Annotated[str, pydantic.Field(pattern=r"^(best|final|step-\d+)?$")]
+    prompt: str
+    truth: str
+    answer: str
+    right: bool
+    cascade: Count | None
 
 
-ROWS, ADDED = pydantic.TypeAdapter(list[_Row]), pydantic.TypeAdapter(list[_Added])
+KINDS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}  # of DuckDB
+
+
+def _types(schema: type[_Checked]) -> dict[str, set[type]]:
+    """The Python types that each column allows."""
+    hints = typing.get_type_hints(schema)
+    return {
+        name: set(typing.get_args(hints[name])) or {hints[name]} for name in schema.model_fields
+    }
+
+
+def _columns(schema: type[_Checked]) -> dict[str, str]:
+    """The DuckDB type of each column."""
+    plain = {name: kinds - {type(None)} for name, kinds in _types(schema).items()}
+    return {name: KINDS[kind] for name, (kind,) in plain.items()}
+
+
+RESULTS, RUNS, SAMPLES = _columns(ResultRow), _columns(RunRow), _columns(SampleRow)
+COLUMNS = tuple(RESULTS)
+NULLABLE = {name for name, kinds in _types(ResultRow).items() if type(None) in kinds}
+NULLABLE_OF_RUNS = {name for name, kinds in _types(RunRow).items() if type(None) in kinds}
+NULLABLE_OF_SAMPLES = {name for name, kinds in _types(SampleRow).items() if type(None) in kinds}
+_FIELDS = ResultRow.model_fields.items()
+EMPTY: Row = {name: None if field.is_required() else field.default for name, field in _FIELDS}
+NEEDED = [name for name, field in _FIELDS if field.is_required()] + ["seed"]
+ADDED = pydantic.TypeAdapter(list[ResultRow])
+OWN = pydantic.TypeAdapter(list[MeasuredRow])
+
+
+def parse_value(column: str, text: str) -> Any:
+    """A value of a CSV file; an empty number is None.
+
+    >>> parse_value("length", "5"), parse_value("low", ""), parse_value("slice", "")
+    (5, None, '')
+    """
+    parsers = {"BIGINT": int, "DOUBLE": float}
+    if (parser := parsers.get(RESULTS[column])) is None:
+        return text
+    return parser(text) if text else None
+
+
+def check_row(row: Row) -> None:
+    """Raise where a row lacks what a claim is decided by."""
+    for key in NEEDED:
+        if row.get(key) in (None, ""):
+            raise ValueError(f"a row has no {key}")
+    if not math.isfinite(row["value"]):
+        raise ValueError(f"a row has the value {row['value']}")
+    check_share(row["metric"], row["value"])
 
 
 def check_share(metric: str, value: float) -> None:
@@ -139,23 +227,23 @@ def check_version(made: object) -> None:
         raise LeftOut(f"made by tenfold {short(made)}, newer than this {__version__}")
 
 
-def by_itself(row: Fields) -> bool:
+def by_itself(row: Row) -> bool:
     """Whether a run measures this by itself; what an experiment adds is another metric, a checkpoint on the way, or of no run."""
     usual = row["metric"] in (*SHARES, *LOWER) and row["checkpoint"] in CHECKPOINTS
     return bool(row["fingerprint"]) and usual
 
 
-def check_run(run: Fields | None, rows: Sequence[Fields]) -> None:
+def check_run(run: Row | None, rows: Sequence[Row]) -> None:
     """The same checks for a run in a table, `run` as in `RUNS`, if it is told, `rows` as in `RESULTS`."""
     made = None if run is None else _loaded(run, "environment")
     if made is not None:
         check_version(made.get("tenfold"))
     try:
-        ROWS.validate_python([row for row in rows if by_itself(row)])
+        OWN.validate_python([row for row in rows if by_itself(row)])
         ADDED.validate_python([row for row in rows if not by_itself(row)])
         if run is not None:
-            Ran.model_validate({key: run[key] for key in Ran.model_fields})
-            Environment.model_validate(made)
+            RunOutcome.model_validate({key: run[key] for key in RunOutcome.model_fields})
+            _Environment.model_validate(made)
     except pydantic.ValidationError as error:
         raise LeftOut(f"damaged: {short(first_problem(error))}") from None
     check_once(rows)
@@ -163,7 +251,7 @@ def check_run(run: Fields | None, rows: Sequence[Fields]) -> None:
         _check_recipe(run)
 
 
-def _check_recipe(run: Fields) -> None:
+def _check_recipe(run: Row) -> None:
     try:
         recipe = Recipe.of(_loaded(run, "recipe"))
     except (TenfoldError, RecursionError) as error:
@@ -172,7 +260,7 @@ def _check_recipe(run: Fields) -> None:
         raise LeftOut(f"damaged: its recipe is {recipe.fingerprint}, not {run['fingerprint']}")
 
 
-def _loaded(run: Fields, key: str) -> dict[str, Any]:
+def _loaded(run: Row, key: str) -> dict[str, Any]:
     try:
         held = json.loads(run[key])
     except (ValueError, RecursionError) as error:
@@ -182,16 +270,16 @@ def _loaded(run: Fields, key: str) -> dict[str, Any]:
     return held
 
 
-def check_once(rows: Sequence[Fields]) -> list[Fields]:
+def check_once(rows: Sequence[Row]) -> list[Row]:
     """The rows of a run, each once; two that differ are damage."""
-    found: dict[tuple[Any, ...], Fields] = {}
+    found: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         if found.setdefault(asked(row), row) != row:
             raise LeftOut(f"damaged: {' '.join(map(str, asked(row)))} is there twice")
     return list(found.values())
 
 
-def asked(row: Fields) -> tuple[Any, ...]:
+def asked(row: Row) -> tuple[Any, ...]:
     """What tells a row from the others of its run; of a row of no run, nothing less than all of it."""
     keys = ("checkpoint", "length", "slice", "metric") if row["fingerprint"] else tuple(row)
     return tuple(row[key] for key in keys)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tenfold.core.files import write_atomically
-from tenfold.results.tables import SAMPLES, lines_as_parquet
+from tenfold.results.row_schema import SAMPLES
+from tenfold.results.tables import lines_as_parquet
 from tenfold.runs.sample_log import SampleLog
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.evals.metrics import LOWER
 from tenfold.evals.statistics import Cell, Interval, summarize
-from tenfold.results.row_schema import Fields, short
-from tenfold.results.tables import RESULTS, Collected
+from tenfold.results.row_schema import RESULTS, Row, short
+from tenfold.results.tables import Collected
 from tenfold.runs.recipe import HOUSEKEEPING, PROSE
 
 ALIASES = {"pe": "encoding", "hash": "fingerprint"}
@@ -42,7 +42,7 @@ def columns_of(names: Iterable[str], known: Sequence[str] = GROUPS) -> list[str]
     return list(dict.fromkeys(found))
 
 
-def choose(rows: Sequence[Fields], by: Sequence[str], **wanted: str | None) -> list[Fields]:
+def choose(rows: Sequence[Row], by: Sequence[str], **wanted: str | None) -> list[Row]:
     """The rows of one slice, metric and checkpoint, unless `by` tells these apart."""
     for column, usual in CHOSEN.items():
         value = wanted.get(column) or (None if column in by else usual)
@@ -56,7 +56,7 @@ def choose(rows: Sequence[Fields], by: Sequence[str], **wanted: str | None) -> l
     return list(rows)
 
 
-def cells(rows: Sequence[Fields], by: Sequence[str]) -> list[Fields]:
+def cells(rows: Sequence[Row], by: Sequence[str]) -> list[Row]:
     """A line a cell: the columns of `by`, then what the seeds came to.
 
     A seed counts once in a cell, with the mean of its rows there.
@@ -67,14 +67,14 @@ def cells(rows: Sequence[Fields], by: Sequence[str]) -> list[Fields]:
     ]
 
 
-def grouped(rows: Sequence[Fields], by: Sequence[str]) -> dict[Key, list[Fields]]:
-    found: dict[Key, list[Fields]] = {}
+def grouped(rows: Sequence[Row], by: Sequence[str]) -> dict[Key, list[Row]]:
+    found: dict[Key, list[Row]] = {}
     for row in rows:
         found.setdefault(tuple(row[column] for column in by), []).append(row)
     return dict(sorted(found.items(), key=lambda item: [(v is None, v) for v in item[0]]))
 
 
-def _cell(rows: list[Fields]) -> Cell:
+def _cell(rows: list[Row]) -> Cell:
     counted = all(row["metric"] == "exact" and row["n"] for row in rows)
     right = sum(round(row["value"] * row["n"]) for row in rows) if counted else None
     cell = summarize(list(by_run(rows).values()), sum(row["n"] for row in rows), right)
@@ -83,7 +83,7 @@ def _cell(rows: list[Fields]) -> Cell:
     return cell
 
 
-def by_run(rows: list[Fields]) -> dict[str, float]:
+def by_run(rows: list[Row]) -> dict[str, float]:
     """The mean of each run's rows; of no run, of each seed's of a recipe."""
     runs: dict[str, list[float]] = {}
     for row in rows:
@@ -91,11 +91,11 @@ def by_run(rows: list[Fields]) -> dict[str, float]:
     return {run: sum(values) / len(values) for run, values in runs.items()}
 
 
-def _run(row: Fields) -> str:
+def _run(row: Row) -> str:
     return row["fingerprint"] or f"{row['recipe']} {row['seed']}"
 
 
-def _line(cell: Cell) -> Fields:
+def _line(cell: Cell) -> Row:
     return {
         "seeds": cell.seeds,
         "n": cell.n,
@@ -108,12 +108,12 @@ def _line(cell: Cell) -> Fields:
     }
 
 
-def bounds(over: str, interval: Interval | None) -> Fields:
+def bounds(over: str, interval: Interval | None) -> Row:
     low, high = interval or (None, None)
     return {f"{over}_low": low, f"{over}_high": high}
 
 
-def mixed(collected: Collected, rows: Sequence[Fields], by: Sequence[str]) -> list[str]:
+def mixed(collected: Collected, rows: Sequence[Row], by: Sequence[str]) -> list[str]:
     """What the runs of a cell differ in, but for the seed: a line each, none where cells are clean."""
     settings = {run["fingerprint"]: _settings(run) for run in collected.runs}
     differs = _asked(rows, by)
@@ -126,12 +126,12 @@ def mixed(collected: Collected, rows: Sequence[Fields], by: Sequence[str]) -> li
     return _notes(differs)
 
 
-def mixed_rows(rows: Sequence[Fields], by: Sequence[str]) -> list[str]:
+def mixed_rows(rows: Sequence[Row], by: Sequence[str]) -> list[str]:
     """What was asked of the runs of a cell differs: the part of `mixed` that rows tell by themselves."""
     return _notes(_asked(rows, by))
 
 
-def _asked(rows: Sequence[Fields], by: Sequence[str]) -> dict[str, set[str]]:
+def _asked(rows: Sequence[Row], by: Sequence[str]) -> dict[str, set[str]]:
     differs: dict[str, set[str]] = {}
     for group in grouped(rows, by).values():
         for column in ASKED:
@@ -160,14 +160,14 @@ def _note(differs: dict[str, set[str]], key: str, values: Iterable[Any]) -> None
         differs.setdefault(key, set()).update(found)
 
 
-def _settings(run: Fields) -> Fields:
+def _settings(run: Row) -> Row:
     """What decides a run but for its seed, by dotted keys; a component's key holds its name."""
     recipe = deciding(run)
     del recipe["seed"]
     return _leaves(recipe, "")
 
 
-def deciding(run: Fields) -> dict[str, Any]:
+def deciding(run: Row) -> dict[str, Any]:
     recipe = json.loads(run["recipe"])
     kept = {key: value for key, value in recipe.items() if key not in PROSE}
     for part, keys in HOUSEKEEPING.items():
@@ -175,16 +175,16 @@ def deciding(run: Fields) -> dict[str, Any]:
     return kept
 
 
-def _leaves(values: Any, where: str) -> Fields:
+def _leaves(values: Any, where: str) -> Row:
     if not isinstance(values, dict):
         return {where: values}
-    found: Fields = {}
+    found: Row = {}
     for key, value in values.items():
         inner = where if key == "name" else f"{where}.{key}" if where else key
         found |= _leaves(value, inner)
     return found
 
 
-def _stated(row: Fields) -> Fields:
+def _stated(row: Row) -> Row:
     """What its rows tell of a run whose recipe is not at hand."""
     return {column: row[column] for column in STATED}

@@ -23,26 +23,20 @@ import duckdb
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
-from tenfold.results.row_schema import Fields, LeftOut, check_run, check_version
+from tenfold.results.row_schema import (
+    NULLABLE,
+    NULLABLE_OF_RUNS,
+    NULLABLE_OF_SAMPLES,
+    RESULTS,
+    RUNS,
+    SAMPLES,
+    LeftOut,
+    Row,
+    check_run,
+    check_version,
+)
 
-TEXT, WHOLE, REAL, TRUTH = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
-RESULTS = {
-    "run": TEXT, "paper": TEXT, "claim": TEXT, "recipe": TEXT, "task": TEXT, "format": TEXT,
-    "encoding": TEXT, "scheme": TEXT, "label": TEXT, "seed": WHOLE, "trained": WHOLE, "length": WHOLE,
-    "slice": TEXT, "metric": TEXT, "value": REAL, "n": WHOLE, "low": REAL, "high": REAL,
-    "checkpoint": TEXT, "steps": WHOLE, "fingerprint": TEXT, "commit": TEXT, "date": TEXT,
-}  # fmt: skip
-RUNS = {
-    "run": TEXT, "recipe": TEXT, "environment": TEXT, "parameters": WHOLE, "steps": WHOLE,
-    "train_seconds": REAL, "reason": TEXT, "best_step": WHOLE, "fingerprint": TEXT, "seed": WHOLE,
-}  # fmt: skip
-SAMPLES = {
-    "run": TEXT, "seed": WHOLE, "checkpoint": TEXT, "length": WHOLE, "slice": TEXT, "prompt": TEXT,
-    "truth": TEXT, "answer": TEXT, "right": TRUTH, "cascade": WHOLE,
-}  # fmt: skip
 ROWS_FILE, RUNS_FILE = "rows.parquet", "runs.parquet"
-NULLABLE = {"low", "high", "commit", "reason", "best_step", "cascade"}
-ADDED = {"length", "trained", "steps"}  # which a row that an experiment adds need not have
 QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloaded
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -56,8 +50,8 @@ LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
 class Collected:
     """What runs came to: a row a measurement, a row a run, a line a run that was left out."""
 
-    rows: list[Fields] = field(default_factory=list)  # columns: RESULTS
-    runs: list[Fields] = field(default_factory=list)  # columns: RUNS
+    rows: list[Row] = field(default_factory=list)  # columns: RESULTS
+    runs: list[Row] = field(default_factory=list)  # columns: RUNS
     problems: list[str] = field(default_factory=list)
     logs: list[Path] = field(default_factory=list)  # of samples
 
@@ -76,7 +70,7 @@ def write(collected: Collected, folder: Path | str) -> dict[str, Path]:
     return {"rows": folder / ROWS_FILE, "runs": folder / RUNS_FILE}
 
 
-def as_parquet(columns: dict[str, str], rows: Sequence[Fields]) -> bytes:
+def as_parquet(columns: dict[str, str], rows: Sequence[Row]) -> bytes:
     """Rows as the bytes of a Parquet file."""
     with tempfile.TemporaryDirectory() as place:
         return lines_as_parquet(_write_lines(rows, Path(place) / "rows.jsonl"), columns)
@@ -116,10 +110,10 @@ def sound(held: Collected, path: Path) -> Collected:
     return found
 
 
-def rows_by_run(held: Collected) -> list[tuple[Fields | None, list[Fields]]]:
+def rows_by_run(held: Collected) -> list[tuple[Row | None, list[Row]]]:
     """Each run, if it is told, with its rows."""
     runs = {run["fingerprint"]: run for run in held.runs}
-    groups: dict[str, list[Fields]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in held.rows:
         groups.setdefault(row["fingerprint"], []).append(row)
     return [(runs.get(fingerprint), rows) for fingerprint, rows in groups.items()]
@@ -176,7 +170,7 @@ def _reason(error: duckdb.Error) -> str:
     return told
 
 
-def _write_lines(rows: Sequence[Fields], path: Path) -> Path:
+def _write_lines(rows: Sequence[Row], path: Path) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
@@ -197,7 +191,9 @@ def _fill(
 
 def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -> None:
     _fill(connection, "samples", SAMPLES)
-    lacking = " OR ".join(f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE)
+    lacking = " OR ".join(
+        f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE_OF_SAMPLES
+    )
     for log in logs:
         with _plainly_named(log) as path:
             try:
@@ -215,7 +211,7 @@ def _leave_out(log: Path, why: str) -> None:
     warnings.warn(f"{log} is damaged and left out: {why}", stacklevel=4)
 
 
-def _from_parquet(path: Path, columns: dict[str, str]) -> list[Fields]:
+def _from_parquet(path: Path, columns: dict[str, str]) -> list[Row]:
     wanted = ", ".join(f'"{column}"::{kind}' for column, kind in columns.items())
     if not path.is_file():
         raise TenfoldError(f"there are no results in {path}")
@@ -232,7 +228,7 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Fields]:
             told = _reason(error).replace(str(named), str(path))[:160]
             raise TenfoldError(f"{path} holds no results: {told}") from None
     rows = [dict(zip(columns, row, strict=True)) for row in found]
-    for column in columns.keys() - NULLABLE - ADDED:
+    for column in columns.keys() - NULLABLE - NULLABLE_OF_RUNS:
         if not all(_is_there(row[column]) for row in rows):
             raise TenfoldError(f"{path} is damaged: a row has no {column}")
     return rows

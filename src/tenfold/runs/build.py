@@ -10,23 +10,21 @@ from typing import Any
 import numpy as np
 import torch
 
+from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.registry import Spec
 from tenfold.data.batch import Batch, Batcher
 from tenfold.data.corpora import CORPORA
-from tenfold.core.errors import TenfoldError, unknown
-from tenfold.evals.exact_match import Examiner
-from tenfold.runs.source import Problems
-from tenfold.runs.recipe import Recipe
-from tenfold.runs.source import Source
-from tenfold.runs.text_source import Text
-from tenfold.models import MODELS, Model, Shape
-from tenfold.encodings import ENCODINGS, SIZES
-from tenfold.data.places import SCHEMES
-from tenfold.core.registry import Spec
 from tenfold.data.formats import FORMATS
+from tenfold.data.places import SCHEMES
 from tenfold.data.tasks import SAMPLERS, TASKS
 from tenfold.data.tasks.wrappers.label_noise import Noise
-from tenfold.training.options import LENGTHS
-from tenfold.training.options import stream
+from tenfold.encodings import ENCODINGS, SIZES
+from tenfold.evals.exact_match import Examiner
+from tenfold.models import MODELS, Model, Shape
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.source import Problems, Source
+from tenfold.runs.text_source import Text
+from tenfold.training.options import LENGTHS, stream
 
 SEEN = 1000  # problems, to see which symbols answers are made of
 

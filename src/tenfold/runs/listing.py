@@ -8,18 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tenfold.data.corpora import CORPORA, WRITINGS
 from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Registry, options_of
+from tenfold.data.corpora import CORPORA, WRITINGS
+from tenfold.data.formats import FORMATS
+from tenfold.data.places import SCHEMES
+from tenfold.data.tasks import SAMPLERS, TASKS
+from tenfold.encodings import ENCODINGS, RELATIONS, SIZES
 from tenfold.evals import SLICES
-from tenfold.runs import recipe_files as recipes, shipped
+from tenfold.models import MODELS
+from tenfold.runs import recipe_files as recipes
+from tenfold.runs import shipped
 from tenfold.runs.run import Run
 from tenfold.runs.tracking import TRACKERS
-from tenfold.models import MODELS
-from tenfold.encodings import ENCODINGS, RELATIONS, SIZES
-from tenfold.data.places import SCHEMES
-from tenfold.core.registry import Registry, options_of
-from tenfold.data.formats import FORMATS
-from tenfold.data.tasks import SAMPLERS, TASKS
 
 Listing = list[tuple[str, str]]
 

@@ -9,21 +9,20 @@ and overrides. Later keys override the expanded values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-from tenfold.core.errors import unknown
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+
 import pydantic
 import yaml
+
 from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.registry import Spec, first_problem
 from tenfold.models.layers import Norm
 from tenfold.models.looped import Feedback
-from tenfold.core.registry import Spec, first_problem
 from tenfold.training.options import Share, Training
-
 
 SIZES: dict[str, dict[str, int]] = {
     "nano": {"layers": 3, "heads": 3, "width": 48},  # these three: `principled`, after minGPT

@@ -16,8 +16,7 @@ import yaml
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import read_mapping
-from tenfold.runs.recipe import Recipe, merge
-from tenfold.runs.recipe import spelled
+from tenfold.runs.recipe import Recipe, merge, spelled
 
 DEFAULT_SCALE = "laptop"
 _HERE = Path(__file__).resolve().parents[1]

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,17 +15,16 @@ import yaml
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
-from tenfold.models.locality import NotCertifiable
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.evals.exact_match import Row
+from tenfold.core.files import write_atomically
+from tenfold.evals.metrics import Measurement
+from tenfold.models import Model
 from tenfold.runs.answer import Answer as Answer
 from tenfold.runs.answer import GoingOn
 from tenfold.runs.build import Built, build
-from tenfold.runs.environment import environment, newer_version
+from tenfold.runs.environment import newer_version
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.sample_log import Hear, describe
-from tenfold.models import Model
-from tenfold.core.files import write_atomically
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.loop import Metrics
 
@@ -182,7 +179,7 @@ class Run:
         seed: int = 0,
         tell: Callable[[int, int], None] | None = None,
         log: Hear | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         """Measure the run at these lengths, by default as its recipe says.
 
         `log`, a `SampleLog` or any function, is given the samples of each batch: a list of dicts.

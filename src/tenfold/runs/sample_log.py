@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from tenfold.data.batch import Batcher
 from tenfold.core.errors import TenfoldError
-from tenfold.evals.exact_match import Log
+from tenfold.data.batch import Batcher
 from tenfold.data.tasks.task import Examples, Ints
+from tenfold.evals.exact_match import Log
 
 Fields = dict[str, Any]
 SAMPLES_FILE = "samples.jsonl"

@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
-import numpy as np
-import torch
-from tenfold.data.batch import Batch
-from tenfold.core.errors import TenfoldError
-from tenfold.evals.exact_match import Log, Row
-from tenfold.runs.answer import Answer, GoingOn
-from tenfold.models import Model
-from tenfold.training.loop import Metrics
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-from tenfold.data.batch import LAYOUTS, Batch, Batcher
-from tenfold.models.decoding import Swift
+
+import numpy as np
+import torch
+
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.evals.exact_match import Answerer, Examiner, Log, Row, grade
-from tenfold.evals.slices import SLICES
-from tenfold.runs.recipe import Recipe
+from tenfold.data.batch import LAYOUTS, Batch, Batcher
+from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples, Ints
 from tenfold.data.tasks.wrappers.label_noise import Noise
-from tenfold.data.tasks.samplers import exact
+from tenfold.evals.exact_match import Answerer, Examiner, Log, grade
+from tenfold.evals.metrics import Measurement
+from tenfold.evals.slices import SLICES
+from tenfold.models import Model
+from tenfold.models.decoding import Swift
+from tenfold.runs.answer import Answer, GoingOn
+from tenfold.runs.recipe import Recipe
+from tenfold.training.loop import Metrics
 
 
 class Source(ABC):
@@ -82,11 +81,11 @@ class Source(ABC):
         validation: bool = False,
         tell: Callable[[int, int], None] | None = None,
         log: Log | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         """Measurements at every length; `validation`: on what nobody else is asked."""
 
     @abstractmethod
-    def score(self, rows: Sequence[Row]) -> tuple[float, Metrics]:
+    def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
         """One number for a checkpoint, the higher the better, and what is told of it."""
 
     @abstractmethod
@@ -169,12 +168,12 @@ class Problems(Source):
         validation: bool = False,
         tell: Callable[[int, int], None] | None = None,
         log: Log | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         return self.examiner(VALIDATION if validation else seed).rows(
             answerer, lengths, slices, n, tell, log
         )
 
-    def score(self, rows: Sequence[Row]) -> tuple[float, Metrics]:
+    def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
         right = {row.length: row.value for row in rows if row.metric == "exact"}
         return sum(right.values()) / len(right), {"exact": right}
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
 from tenfold.core.errors import TenfoldError
 from tenfold.evals.metrics import SHARES
 from tenfold.runs.cost import Cost
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Answer, Run
-import time
-from collections.abc import Callable, Sequence
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 def print_result(run: Run) -> None:

@@ -10,18 +10,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import IGNORED, Batch, Tokens, placed, running_text
 from tenfold.data.corpora import CORPORA, WRITINGS
 from tenfold.data.corpora.token_store import Store, stored, windows
 from tenfold.data.corpora.tokenizers import END, Ids
-from tenfold.core.errors import TenfoldError, unknown
-from tenfold.evals.exact_match import Log, Row
-from tenfold.evals.perplexity import SLICES, TextMemory, Reader
+from tenfold.data.places import SCHEMES
+from tenfold.evals.exact_match import Log
+from tenfold.evals.metrics import Measurement
+from tenfold.evals.perplexity import SLICES, Reader, TextMemory
+from tenfold.models import Model
 from tenfold.runs.answer import Answer, Continuation, GoingOn
 from tenfold.runs.recipe import Data, Recipe
 from tenfold.runs.source import Source
-from tenfold.models import Model
-from tenfold.data.places import SCHEMES
 from tenfold.training.loop import Metrics
 
 SHOWN = 40  # characters of the text before an example
@@ -107,7 +108,7 @@ class Text(Source):
         validation: bool = False,
         tell: Callable[[int, int], None] | None = None,
         log: Log | None = None,
-    ) -> list[Row]:
+    ) -> list[Measurement]:
         if seed < 0:
             raise TenfoldError(f"a seed of {seed}; at least 0")
         return self._reader(seed, validation).rows(answerer, lengths, slices, n, tell)
@@ -124,7 +125,7 @@ class Text(Source):
         size = self.recipe.model
         return TextMemory(size.heads, size.width, size.layers, self.vocabulary)
 
-    def score(self, rows: Sequence[Row]) -> tuple[float, Metrics]:
+    def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
         found = {row.length: row.value for row in rows if row.metric == "perplexity"}
         losses = [row.value for row in rows if row.metric == "loss"]
         return -sum(losses) / len(losses), {"perplexity": found}

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Registry
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
-from tenfold.core.registry import Registry
 from tenfold.training.loop import Metrics
 
 FLUSH = 10  # seconds after which a curve is seen

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically, write_once
+from tenfold.models import Model
 from tenfold.runs.environment import environment
 from tenfold.runs.lease import Lease
 from tenfold.runs.recipe import Recipe
@@ -21,8 +23,6 @@ from tenfold.runs.run import CHECKPOINTS, Run, Which
 from tenfold.runs.sample_log import SAMPLES_FILE, SampleLog, describe
 from tenfold.runs.stops import STOPS
 from tenfold.runs.tracking import TRACKERS, forget, tracking
-from tenfold.models import Model
-from tenfold.core.files import write_atomically, write_once
 from tenfold.training.distributed import Team, together
 from tenfold.training.loop import Job, Metrics, Progress
 from tenfold.training.loop import train as train_loop

@@ -17,7 +17,7 @@ from tenfold.features.calibration.calibration_figures import Matrix, Token, matr
 from tenfold.features.calibration.head_looks import Looks
 from tenfold.features.calibration.run_attention import Place
 from tenfold.features.calibration.shared_lines import InCommon, Kind
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 
 OWN = "#FFFFFF"  # a mark on every cell of a digit's own column
 SHOWN = {  # metric: words, dashed where it is chance

@@ -10,7 +10,7 @@ from tenfold.features.calibration.calibrate import ENOUGH, calibrate, with_lines
 from tenfold.features.calibration.calibration import Calibration, Positions
 from tenfold.ledger.experiments import Lab
 from tenfold.ledger.measurements import looked_at
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
 

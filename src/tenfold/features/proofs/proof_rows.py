@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tenfold.features.proofs.certificate import weights_hash
 from tenfold.features.proofs.certify import CERTIFICATE, certify, keep, read_certificate
 from tenfold.ledger.experiments import Lab
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run
 
 

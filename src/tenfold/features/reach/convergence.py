@@ -17,7 +17,7 @@ from tenfold.features.reach.advice import LITTLE
 from tenfold.features.reach.partial_sums import growth
 from tenfold.features.reach.series_by_name import series_of
 from tenfold.ledger.experiments import Lab
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run
 
 TIMES = 18  # how much longer than in training the longest text is

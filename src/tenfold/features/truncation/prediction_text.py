@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenfold.evals.exact_match import Row
+from tenfold.evals.metrics import Measurement
 from tenfold.features.truncation.prediction import Predicted
 
 CONVERGED = 0.99  # right at the training length, as claims about what is learned presuppose
@@ -28,12 +28,12 @@ def predicted_told(found: Sequence[Predicted]) -> list[str]:
     return lines
 
 
-def learned_told(row: Row) -> str:
+def learned_told(row: Measurement) -> str:
     """Whether a run has converged on its training length, whose `exact` this row is.
 
-    >>> learned_told(Row(3, "uniform", "exact", 1.0, 1000))
+    >>> learned_told(Measurement(3, "uniform", "exact", 1.0, 1000))
     'at 3 digits (training): 100.0% right'
-    >>> learned_told(Row(3, "uniform", "exact", 0.02, 1000))
+    >>> learned_told(Measurement(3, "uniform", "exact", 0.02, 1000))
     'at 3 digits (training): 2.0% right: not converged, the prediction is not about this model'
     """
     told = f"at {row.length} digits (training): {100 * row.value:.1f}% right"
@@ -42,7 +42,7 @@ def learned_told(row: Row) -> str:
     return f"{told}: not converged, the prediction is not about this model"
 
 
-def compared_told(rows: Sequence[Row], digits: int) -> list[str]:
+def compared_told(rows: Sequence[Measurement], digits: int) -> list[str]:
     """A line a length, and a slice where there are several: against the truth, as predicted, against the last digits, endless."""
     heads = {
         "exact": "truth",

@@ -15,7 +15,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.domains import Domain
 from tenfold.data.tasks.task import Digits, Ints
 from tenfold.evals.exact_match import Answerer
-from tenfold.evals.exact_match import Row as Measured
+from tenfold.evals.metrics import Measurement
 from tenfold.features.truncation.explained import LEAST, explained_by_model
 from tenfold.features.truncation.prediction import SLICES, predict
 from tenfold.features.truncation.truncated_accuracy import (
@@ -26,7 +26,7 @@ from tenfold.features.truncation.truncated_accuracy import (
 )
 from tenfold.ledger.experiments import Lab
 from tenfold.ledger.measurements import examiner_of, of_both
-from tenfold.results.committed import Row
+from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run, Which
 
 
@@ -39,7 +39,7 @@ def compared(
     which: Which = "best",
     seed: int = 0,
     slice: str = "uniform",
-) -> list[Measured]:
+) -> list[Measurement]:
     """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length.
 
     Of a slice of the evaluator, but for `full`: that is theory's, both numbers of the length, at every length.
@@ -62,12 +62,12 @@ def compared(
 
 def learned(
     run: Run,
-    rows: Sequence[Measured] = (),
+    rows: Sequence[Measurement] = (),
     n: int | None = None,
     *,
     which: Which = "best",
     seed: int = 0,
-) -> Measured:
+) -> Measurement:
     """`exact` at the training length, from these rows or asked: predictions are about models that are right there."""
     length = run.recipe.data.length
     wanted = (length, "uniform", "exact")
@@ -87,7 +87,7 @@ def truncated(
     digits = run.recipe.data.length
     known = {(row["length"], row["slice"], row["metric"]) for row in run.result()["rows"]}
 
-    def ask(model: Answerer) -> Sequence[Measured]:
+    def ask(model: Answerer) -> Sequence[Measurement]:
         found = truncated_rows(examiner, model, digits, asked, slices, options.n)
         return [row for row in found if (row.length, row.slice, row.metric) not in known]
 
@@ -103,13 +103,13 @@ def predicted(
         yield {**lab.about(run), **row.as_json(), "checkpoint": ""}
 
 
-def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> list[Measured]:
+def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> list[Measurement]:
     """Nothing where theory cannot count."""
     task = run.built.batcher.task
     if task.operation() is None or slice not in SLICES:
         return []
     found = predict(task, digits, lengths, slice=slice)
-    return [Measured(each.length, slice, "exact-predicted", each.accuracy, 0) for each in found]
+    return [Measurement(each.length, slice, "exact-predicted", each.accuracy, 0) for each in found]
 
 
 def of_domain(lab: Lab, run: Run, label: str, domain: Domain) -> Iterator[Row]:

@@ -16,8 +16,9 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples
 from tenfold.data.tasks.wrappers.truncated import Truncated
-from tenfold.evals.exact_match import Answerer, Examiner, Row, grade
+from tenfold.evals.exact_match import Answerer, Examiner, grade
 from tenfold.evals.interventions import changes, moved
+from tenfold.evals.metrics import Measurement
 from tenfold.evals.statistics import wilson
 
 
@@ -28,7 +29,7 @@ def truncated_rows(
     lengths: Sequence[int],
     slices: Sequence[str] = ("uniform",),
     n: int = 1000,
-) -> list[Row]:
+) -> list[Measurement]:
     """At every length and slice: `exact`, `exact-truncated` and, where answers have an end, `no-end`."""
     found = []
     for length, label, examples in examiner.questions(lengths, slices, n):
@@ -38,7 +39,7 @@ def truncated_rows(
 
 def both_long_rows(
     examiner: Examiner, model: Answerer, digits: int, lengths: Sequence[int], n: int = 1000
-) -> list[Row]:
+) -> list[Measurement]:
     """The same of numbers that all have exactly the length, whatever padding the format has left: what theory calls `full`."""
     examiner.samplers(lengths, [])  # whether the format holds so many
     found = []
@@ -50,7 +51,7 @@ def both_long_rows(
 
 def graded_twice(
     examiner: Examiner, model: Answerer, examples: Examples, digits: int, length: int, label: str
-) -> list[Row]:
+) -> list[Measurement]:
     """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
     task = examiner.batcher.task
     cut = Truncated.to(digits, task).asked(examples)
@@ -73,14 +74,14 @@ def graded_twice(
     n = len(examples)
     rows = {"exact": right, "exact-truncated": same} | ({"no-end": endless} if ends else {})
     return [
-        Row(length, label, metric, count / n, n, *wilson(count, n))
+        Measurement(length, label, metric, count / n, n, *wilson(count, n))
         for metric, count in rows.items()
     ]
 
 
 def moved_rows(
     examiner: Examiner, model: Answerer, digits: int, length: int, n: int = 100
-) -> list[Row]:
+) -> list[Measurement]:
     """The share of changes of one digit that move any digit of the answer, by whether truncation drops that digit.
 
     `moved-by-dropped`: digits above the `digits` lowest; `moved-by-kept`: the others. Of numbers of exactly this length.
@@ -101,5 +102,5 @@ def moved_rows(
         ("moved-by-kept", changed.column < digits),
     ):
         of = int(where.sum())
-        rows.append(Row(length, "full", metric, int(moves[where].sum()) / of, of))
+        rows.append(Measurement(length, "full", metric, int(moves[where].sum()) / of, of))
     return rows
