@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.batch import running_text
-from tenfold.data.places import SCHEMES
+from tenfold.data.schemes import SCHEMES
 from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.evals.perplexity import Reader, TextMemory, by_position, interval
 from tenfold.models import MODELS, Shape

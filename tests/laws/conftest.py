@@ -10,7 +10,7 @@ import pytest
 
 from tenfold.core.registry import Spec
 from tenfold.data.batch import LAYOUTS
-from tenfold.data.places import SCHEMES
+from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import TASKS
 from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.models import MODELS

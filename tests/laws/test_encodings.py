@@ -15,7 +15,8 @@ import tenfold
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.batch import Batch, Tokens
-from tenfold.data.places import SCHEMES, Places
+from tenfold.data.places import Places
+from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import samplers
 from tenfold.encodings import ENCODINGS, PositionalEncoding
 from tenfold.models import MODELS, trace

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tenfold.core.registry import Spec
-from tenfold.data.places import SCHEMES
+from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import samplers
 
 FACTS = {"index", "role", "significance", "column"}

@@ -22,8 +22,9 @@ from torch import Tensor
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.formats.numeric import Format, Line, Written
-from tenfold.data.places import Places, Scheme
+from tenfold.data.places import Places
 from tenfold.data.roles import Role
+from tenfold.data.schemes import Scheme
 from tenfold.data.tasks.task import Examples, Ints, Task, Vocabulary
 
 IGNORED = -100  # a target that is not graded

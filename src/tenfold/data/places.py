@@ -1,6 +1,6 @@
-"""Where tokens are: places on named axes, the distance between them, and schemes that add axes.
+"""Where tokens are: places on named axes, and the distance between them.
 
-A task states facts (`index`, `role`, `significance`, `column`); a scheme turns facts into further
+A task states facts (`index`, `role`, `significance`, `column`); a scheme (`schemes.py`) turns facts into further
 axes; an encoding names the axis that it reads. -1 means "no place on this axis".
 
 Shapes: B batch, T queries, S keys. An axis is (B, T), or (1, T) when every row is alike.
@@ -8,18 +8,12 @@ Shapes: B batch, T queries, S keys. An axis is (B, T), or (1, T) when every row 
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
-from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor
-from torch.nn import functional
 
-from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.registry import Registry
-from tenfold.data.roles import Role
+from tenfold.core.errors import unknown
 
 
 class Places:
@@ -86,166 +80,3 @@ def in_order(
     """
     key = torch.arange(keys, device=device)
     return key[keys - queries :, None], key
-
-
-# Schemes. Each adds the axis of its own name. With a generator it may be random (training); without one
-# it is deterministic (evaluation). It reads facts only, never an answer token, so that the places of a
-# whole answer are known before its first digit is decoded.
-
-ROLES = 32  # at the most; a task has few operands
-
-Scheme = Callable[[Tensor, Places, torch.Generator | None], Places]
-
-
-def _start(tokens: Tensor, reach: int, generator: torch.Generator | None) -> Tensor | int:
-    """A random start for each row, or 0 for all."""
-    if generator is None:
-        return 0
-    return torch.randint(reach + 1, (len(tokens), 1), generator=generator, device=tokens.device)
-
-
-def _moved(axis: Tensor, by: Tensor | int) -> Tensor:
-    return torch.where(axis >= 0, axis + by, -1)
-
-
-def shifted(
-    tokens: Tensor,
-    places: Places,
-    generator: torch.Generator | None = None,
-    *,
-    reach: NonNegativeInt = 100,
-) -> Places:
-    """The index counted from a random start in 0..reach: no position is seen only rarely.
-
-    >>> shifted(torch.zeros(1, 3), Places(index=torch.arange(3)[None]))["shifted"].tolist()
-    [[0, 1, 2]]
-    """
-    return places.add(shifted=_moved(places["index"], _start(tokens, reach, generator)))
-
-
-def randomized(
-    tokens: Tensor,
-    places: Places,
-    generator: torch.Generator | None = None,
-    *,
-    limit: PositiveInt = 2048,
-) -> Places:
-    """Sorted random positions below `limit` (Ruoss et al. 2023); evenly spread ones without a generator.
-
-    >>> randomized(torch.zeros(1, 4), Places(index=torch.arange(4)[None]), limit=100)[
-    ...     "randomized"
-    ... ].tolist()
-    [[0, 25, 50, 75]]
-    """
-    index = places["index"]
-    count = index.amax(-1, keepdim=True) + 1  # (B, 1): tokens in each row
-    if index.device.type != "meta" and int(count.max()) > limit:
-        raise TenfoldError(
-            f"randomized positions have a limit of {limit}, the input has {int(count.max())} tokens; "
-            "raise the scheme's limit"
-        )
-    if generator is None:
-        spread = index * limit // count
-        return places.add(randomized=torch.where(index >= 0, spread, -1))
-    longest = index.shape[-1]
-    keys = torch.rand(len(tokens), limit, generator=generator, device=tokens.device)
-    drawn = keys.topk(longest, largest=False).indices  # the first n of these are a random n-subset
-    drawn = torch.where(torch.arange(longest, device=drawn.device) < count, drawn, limit)
-    chosen = drawn.sort().values.gather(1, index.clamp(min=0).expand(len(tokens), -1))
-    return places.add(randomized=torch.where(index >= 0, chosen, -1))
-
-
-def cyclic(
-    tokens: Tensor,
-    places: Places,
-    generator: torch.Generator | None = None,
-    *,
-    period: PositiveInt = 3,
-    axis: str = "index",
-) -> Places:
-    """The index modulo a period (CPI of the `bias` paper): no position is ever unseen.
-
-    In a question that is padded to one width a column always has the same phase; where widths differ it keeps it on the
-    axis `column`.
-
-    >>> cyclic(torch.zeros(1, 4), Places(index=torch.arange(4)[None]))["cyclic"].tolist()
-    [[0, 1, 2, 0]]
-    """
-    place = places[axis]
-    return places.add(cyclic=torch.where(place >= 0, place % period, -1))
-
-
-def interpolated(
-    tokens: Tensor,
-    places: Places,
-    generator: torch.Generator | None = None,
-    *,
-    limit: PositiveInt = 64,
-    answer_limit: PositiveInt | None = None,
-    parts: PositiveInt = 1,
-) -> Places:
-    """The index, drawn together where there are more than `limit` tokens, so that none lies beyond the trained ones.
-
-    Position interpolation (Chen et al. 2023). Places are whole numbers, of which `parts` make a position: with 64 of them
-    `fine-sinusoidal` tells neighbours apart. How many tokens there are is known from the question and the room for its
-    answer. The answer in an encoder-decoder is a sequence of its own, with its own limit.
-
-    >>> at = Places(index=torch.arange(4)[None], role=torch.full((1, 4), 3))
-    >>> interpolated(torch.zeros(1, 4), at, limit=2, parts=10)["interpolated"].tolist()
-    [[0, 5, 10, 15]]
-    """
-    index, role = places["index"], places["role"]
-    asks = (role >= Role.OPERAND).any(-1, keepdim=True)  # (B|1, 1): the question is in it
-    most = torch.where(asks, limit, limit if answer_limit is None else answer_limit)
-    count = index.amax(-1, keepdim=True) + 1
-    place = index * most * parts // torch.maximum(count, most)
-    return places.add(interpolated=torch.where(index >= 0, place, -1))
-
-
-def abacus(
-    tokens: Tensor,
-    places: Places,
-    generator: torch.Generator | None = None,
-    *,
-    reach: NonNegativeInt = 0,
-) -> Places:
-    """The place of a digit within its number, counted from 1 as written (McLeish et al. 2024).
-
-    `21+543=` (operands reversed) -> 1 2 - 1 2 3 -. In training the count starts anywhere in 1..1+reach.
-    """
-    role, digit = torch.broadcast_tensors(places["role"], places["significance"] >= 0)
-    of_role = functional.one_hot(role.clamp(min=0), ROLES) * digit.unsqueeze(-1)  # (B|1, T, roles)
-    before = of_role.cumsum(-2).gather(-1, role.clamp(min=0).unsqueeze(-1)).squeeze(-1)
-    count = torch.where(digit, before, -1)
-    return places.add(abacus=_moved(count, _start(tokens, reach, generator)))
-
-
-def coupled(
-    tokens: Tensor,
-    places: Places,
-    generator: torch.Generator | None = None,
-    *,
-    reach: NonNegativeInt = 0,
-) -> Places:
-    """One position for all digits of one significance (position coupling, Cho et al. 2024), from a random start."""
-    return places.add(coupled=_moved(places["significance"], _start(tokens, reach, generator)))
-
-
-def periods(schemes: Sequence[Scheme]) -> dict[str, int]:
-    """The axes on which these schemes repeat their places, and after how many tokens.
-
-    >>> periods([functools.partial(cyclic, period=5), shifted])
-    {'cyclic': 5}
-    """
-    found: dict[str, int] = {}
-    for scheme in schemes:
-        bound = scheme if isinstance(scheme, functools.partial) else functools.partial(scheme)
-        if bound.func is cyclic:
-            usual = inspect.signature(cyclic).parameters["period"].default
-            found["cyclic"] = bound.keywords.get("period", usual)
-    return found
-
-
-SCHEMES: Registry[Places] = Registry(
-    "scheme", "tenfold.schemes", of=(shifted, randomized, interpolated, cyclic, abacus, coupled)
-)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+ROLES = 32  # upper bound on the number of roles; a task has few operands
+
 
 class Role(enum.IntEnum):
     """Operand m (from 0) has role `OPERAND + m`.

@@ -15,8 +15,8 @@ from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.places import ROLES, Places, distance
-from tenfold.data.roles import Role
+from tenfold.data.places import Places, distance
+from tenfold.data.roles import ROLES, Role
 from tenfold.encodings.encoding import Attends, PositionalEncoding, Span, Steady
 from tenfold.encodings.learned_maps import role_word
 from tenfold.encodings.scalar import looked_up

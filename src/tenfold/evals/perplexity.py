@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import running_text
-from tenfold.data.places import Scheme
+from tenfold.data.schemes import Scheme
 from tenfold.evals.exact_match import MEMORY
 from tenfold.evals.metrics import Measurement
 from tenfold.evals.statistics import bootstrap

@@ -19,8 +19,9 @@ from torch import Tensor
 
 from tenfold.core.int_map import IntMap
 from tenfold.data.batch import Batch, Batcher, Tokens
-from tenfold.data.places import Places, periods
+from tenfold.data.places import Places
 from tenfold.data.roles import Role
+from tenfold.data.schemes import periods
 from tenfold.data.tasks.task import Ints
 from tenfold.models.decoder import closed
 from tenfold.models.locality import AXIS, Local, NotCertifiable, encodings_of, locality

@@ -15,7 +15,7 @@ from tenfold.core.registry import Spec
 from tenfold.data.batch import Batch, Batcher
 from tenfold.data.corpora import CORPORA
 from tenfold.data.formats import FORMATS
-from tenfold.data.places import SCHEMES
+from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import SAMPLERS, TASKS
 from tenfold.data.tasks.wrappers.label_noise import Noise
 from tenfold.encodings import ENCODINGS, SIZES

@@ -12,7 +12,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Registry, options_of
 from tenfold.data.corpora import CORPORA, WRITINGS
 from tenfold.data.formats import FORMATS
-from tenfold.data.places import SCHEMES
+from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import SAMPLERS, TASKS
 from tenfold.encodings import ENCODINGS, RELATIONS, SIZES
 from tenfold.evals import SLICES

@@ -15,7 +15,7 @@ from tenfold.data.batch import IGNORED, Batch, Tokens, placed, running_text
 from tenfold.data.corpora import CORPORA, WRITINGS
 from tenfold.data.corpora.token_store import Store, stored, windows
 from tenfold.data.corpora.tokenizers import END, Ids
-from tenfold.data.places import SCHEMES
+from tenfold.data.schemes import SCHEMES
 from tenfold.evals.exact_match import Log
 from tenfold.evals.metrics import Measurement
 from tenfold.evals.perplexity import SLICES, Reader, TextMemory

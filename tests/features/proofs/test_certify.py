@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import tenfold
-from tenfold.data.places import periods
+from tenfold.data.schemes import periods
 from tenfold.features.proofs import certificate
 from tenfold.features.proofs.certificate import Prover, certify_model, weights_hash
 from tenfold.features.proofs.certify import certify

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import Batch, Batcher, Tokens
-from tenfold.data.places import periods
 from tenfold.data.roles import Role
+from tenfold.data.schemes import periods
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import DIGITS, Ints
 from tenfold.data.tasks.transducer import END, Transducer
