@@ -23,6 +23,8 @@ _WHERE = {
     "Recipe": "tenfold.runs.recipe",
     "Run": "tenfold.runs.run",
     "train": "tenfold.runs.train",
+    "collect": "tenfold.results.collect",
+    "write_report": "tenfold.drawing.report_page",
     "calibrate": "tenfold.features.calibration.calibrate",
     "recipe": "tenfold.runs.recipe_files",
     "TenfoldError": "tenfold.core.errors",

@@ -25,12 +25,20 @@ TITLE = "Accuracy against length"
 
 
 def write_report(
-    runs: Sequence[Run], out: Path, title: str | None = None, examples: int = 10
+    runs: Sequence[Run | Path | str],
+    out: Path | str = "report",
+    title: str | None = None,
+    examples: int = 10,
 ) -> dict[str, Path]:
-    """Write a page about runs; see `write_story`."""
-    story = gather([run.folder for run in runs])
-    held = {run.recipe.fingerprint: run for run in runs}  # these know already what they computed
-    return write_story(replace(story, runs=held), out, title, examples)
+    """Write a page about runs, or about places as `collect` takes them; see `write_story`.
+
+    >>> write_report(["runs"], "report")["page"]  # doctest: +SKIP
+    PosixPath('report/report.html')
+    """
+    story = gather([run.folder if isinstance(run, Run) else run for run in runs])
+    opened = {run.recipe.fingerprint: run for run in runs if isinstance(run, Run)}
+    # these know already what they computed
+    return write_story(replace(story, runs=story.runs | opened), Path(out), title, examples)
 
 
 def write_story(

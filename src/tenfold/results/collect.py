@@ -1,9 +1,15 @@
 """Every measurement of every run in one place: rows from run folders and committed results, checked; what is damaged is named.
 
 >>> from pathlib import Path
->>> found = collect([Path("runs")])  # doctest: +SKIP
->>> found.rows[0]["encoding"], found.rows[0]["length"], found.rows[0]["value"]  # doctest: +SKIP
+>>> collected = collect("runs")  # doctest: +SKIP
+>>> (
+...     collected.rows[0]["encoding"],
+...     collected.rows[0]["length"],
+...     collected.rows[0]["value"],
+... )  # doctest: +SKIP
 ('alibi', 5, 0.93)
+>>> query(collected, "select encoding, max(value) from results group by all")  # doctest: +SKIP
+(['encoding', 'max("value")'], [('alibi', 0.93)])
 """
 
 from __future__ import annotations
@@ -97,9 +103,11 @@ def _below(path: Path, seen: set[str], marks: set[str]) -> list[Path]:
     return [run for folder in folders if folder.is_dir() for run in _below(folder, seen, marks)]
 
 
-def collect(folders: Sequence[Path | str]) -> Collected:
-    """All measurements in run folders, folders of runs, committed results (one folder, or all below a folder), and
-    results that `write` left (a folder or a file).
+def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
+    """All measurements in one or several places.
+
+    A place is a run folder, a folder of runs, a folder of committed results or one that holds such folders, or
+    tables that `write` left (a folder or a file).
 
     A run that is damaged, unfinished or of a newer version is named in `problems` and left out; one that is
     there twice counts once, with what was measured of it in either place. Rows that an experiment computed without
@@ -108,7 +116,7 @@ def collect(folders: Sequence[Path | str]) -> Collected:
     found = Collected()
     held: Held = {}  # by fingerprint: where the run was first, what it came to
     logs: dict[str, Path] = {}
-    for place in map(Path, folders):
+    for place in map(Path, [places] if isinstance(places, str | Path) else places):
         paths = find_runs(place)  # before any table, which may be older than they are
         for path in paths:
             try:
