@@ -78,12 +78,15 @@ def test_no_mask_sees_everything(normal, line):
     assert_close(attention(x, x, NoPE(), at, at, None), attention(x, x, NoPE(), at, at, all_seen))
 
 
-def test_cache_holds_what_it_was_given(normal):
+@pytest.mark.parametrize("features", [0, 2])
+def test_cache_holds_what_it_was_given(normal, features):
     cache, k, v = Cache(capacity=5), normal(2, 3, 5, 4), normal(2, 3, 5, 4)
+    state = normal(2, 1, 5, features) if features else None
     for start, stop in ((0, 2), (2, 3), (3, 5)):
-        held_k, held_v = cache.extend(k[:, :, start:stop], v[:, :, start:stop])
-        assert torch.equal(held_k, k[:, :, :stop])
-        assert torch.equal(held_v, v[:, :, :stop])
+        fresh = [None if x is None else x[:, :, start:stop] for x in (k, v, state)]
+        stored = cache.extend(*fresh)
+        for kept, whole in zip(stored, (k, v, state), strict=True):
+            assert kept is None if whole is None else torch.equal(kept, whole[:, :, :stop])
     assert cache.length == 5
 
 

@@ -1,11 +1,16 @@
-"""An encoding outside of tenfold's models: everything that it adds to the logits, as one additive mask.
+"""Attention with an encoding: the one function of tenfold's own models, and the same for anybody's tensors.
 
-Shapes: B batch, H heads, T queries, S keys, K head size.
+`mix` is what tenfold's models and the Hugging Face adapter call. `attend` prepares plain tensors for it.
+`additive_mask` gives an encoding to PyTorch's `scaled_dot_product_attention`.
+
+Shapes: B batch, H heads, T queries, S keys, K head size, D width, F features of a state.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,39 +21,52 @@ from tenfold.data.places import Places, in_order
 from tenfold.encodings.encoding import Attends, PositionalEncoding
 
 
-def additive_mask(
+class Projections(NamedTuple):
+    """What attention is computed from. Keys, values and states may come from a cache."""
+
+    q: Tensor  # (B, H, T, K), before pe.rotate
+    turned: Tensor  # (B, H, T, K), after pe.rotate
+    k: Tensor  # (B, H, S, K), after pe.rotate
+    v: Tensor  # (B, H, S, K)
+    state: Tensor | None = None  # (B, H|1, S, F), of pe.state
+
+
+def _unchanged(x: Tensor) -> Tensor:
+    return x
+
+
+def mix(
     pe: PositionalEncoding,
-    q: Tensor,  # (B, H, T, K), before pe.rotate
-    k: Tensor,  # (B, H, S, K), after pe.rotate
+    given: Projections,
     q_at: Places,
     k_at: Places,
-    kind: Attends = Attends.CAUSAL,
-    allowed: Tensor | None = None,
-) -> Tensor | None:
-    """The `attn_mask` of `scaled_dot_product_attention`: scores / sqrt(K) + bias, and -inf for what is not seen.
+    allowed: Tensor | None,  # (B|1, 1, T, S) bool; in self-attention, with every query itself
+    *,
+    crossing: bool = False,
+    on_logits: Callable[[Tensor], Tensor] = _unchanged,
+    on_weights: Callable[[Tensor], Tensor] = _unchanged,
+) -> tuple[Tensor, Tensor]:
+    """Attend: the mixed values (B, H, T, K) and the weights (B, H, T, S).
 
-    It is (B|1, H|1, T, S), or None where nothing is to be added. In self-attention the queries are the
-    last T of the S keys; a query always sees itself. `allowed` (B|1, 1, T, S) leaves out padding.
-
-    >>> from tenfold.encodings import ALiBi
-    >>> at = Places(index=torch.arange(3)[None])
-    >>> q = k = torch.zeros(1, 8, 3, 16)
-    >>> additive_mask(ALiBi(heads=8), q, k, at, at)[0, 0].tolist()
-    [[-0.0, -inf, -inf], [-0.5, -0.0, -inf], [-1.0, -0.5, -0.0]]
+    `on_logits` and `on_weights` are called on the way: for named activations and for dropout.
     """
-    pe.serve(kind)
-    pe.check(q_at, k_at)
-    if "values" in pe.ways:
-        raise TenfoldError(
-            f'encoding "{pe.name}" also adds to the values, for which a mask is not enough; '
-            "use tenfold.encodings.attend.attend"
-        )
-    mask = _merged(pe, q, k, q_at, k_at, kind, allowed)
-    if mask is not None and mask.dim() == 4 and mask.shape[1] not in (1, q.shape[1]):
-        raise TenfoldError(
-            f'encoding "{pe.name}" is for {mask.shape[1]} heads, the queries have {q.shape[1]}'
-        )
-    return mask
+    seen, blind = _seen(pe, q_at, k_at, allowed, crossing), None
+    if seen is not None and crossing:  # in self-attention every query sees itself
+        blind = ~seen.any(-1, keepdim=True)
+        seen = seen | blind
+    scores, bias = pe.scores(given.q, given.k, q_at, k_at), _bias(pe, given, q_at, k_at)
+    scale = 1 / math.sqrt(given.q.shape[-1])
+    logits = (given.turned * scale) @ given.k.mT  # (B, H, T, S)
+    if scores is not None:
+        logits.add_(scores, alpha=scale)
+    mask = _mask(bias, seen, logits)
+    logits = on_logits(logits if mask is None else logits.add_(mask))
+    weights = pe.normalise(logits, seen)
+    if blind is not None:  # a query that sees nothing takes nothing
+        weights = weights.masked_fill(blind, 0.0)
+    weights = on_weights(weights)
+    mixed, extra = weights @ given.v, pe.values(weights, q_at, k_at)
+    return mixed if extra is None else mixed + extra, weights
 
 
 def attend(
@@ -61,69 +79,121 @@ def attend(
     kind: Attends = Attends.CAUSAL,
     allowed: Tensor | None = None,
     dropout: float = 0.0,
+    state: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """All of attention, in plain steps: the output (B, H, T, K) and the weights (B, H, T, S)."""
+    """All of attention: the output (B, H, T, K) and the weights (B, H, T, S).
+
+    `allowed` (B|1, 1, T|1, S) leaves out padding. `state` is `pe.state(x, k_at)` of the layer's input x,
+    for encodings that have one.
+    """
     pe.serve(kind)
     pe.check(q_at, k_at)
-    return attended(pe, q, k, v, q_at, k_at, kind, allowed, dropout)
-
-
-def attended(
-    pe: PositionalEncoding,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    q_at: Places,
-    k_at: Places,
-    kind: Attends,
-    allowed: Tensor | None,
-    dropout: float,
-) -> tuple[Tensor, Tensor]:
-    """As `attend`, where all is known to be in order."""
+    _check_state(pe, state)
     turned, k = pe.rotate(q, k, q_at, k_at)
-    logits = turned @ k.mT / math.sqrt(q.shape[-1])  # (B, H, T, S)
-    mask = _merged(pe, q, k, q_at, k_at, kind, allowed)
-    weights = (logits if mask is None else logits + mask).softmax(-1)
-    if mask is not None and kind is Attends.CROSS:  # who sees nothing takes nothing
-        weights = torch.where(mask.isinf().all(-1, keepdim=True), 0.0, weights)
-    weights = F.dropout(weights, dropout) if dropout else weights
-    mixed, extra = weights @ v, pe.values(weights, q_at, k_at)
-    return mixed if extra is None else mixed + extra, weights
+    given = Projections(q, turned, k, v, state)
+    return mix(
+        pe,
+        given,
+        q_at,
+        k_at,
+        visible_keys(allowed, q.shape[2], k.shape[2], kind, q.device),
+        crossing=kind is Attends.CROSS,
+        on_weights=lambda weights: F.dropout(weights, dropout) if dropout else weights,
+    )
 
 
-def _merged(
+def additive_mask(
     pe: PositionalEncoding,
-    q: Tensor,
-    k: Tensor,
+    q: Tensor,  # (B, H, T, K), before pe.rotate
+    k: Tensor,  # (B, H, S, K), after pe.rotate
     q_at: Places,
     k_at: Places,
-    kind: Attends,
-    allowed: Tensor | None,
+    kind: Attends = Attends.CAUSAL,
+    allowed: Tensor | None = None,
+    state: Tensor | None = None,
 ) -> Tensor | None:
-    scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
-    seen = _seen(pe.visible(q_at, k_at), allowed, q.shape[2], k.shape[2], kind, q.device)
-    total = None if scores is None else scores / math.sqrt(q.shape[-1])
-    if bias is not None:
-        bias = bias.to(q.dtype)
-        total = bias if total is None else total + bias
-    if seen is not None:
-        total = q.new_zeros(()) if total is None else total
-        total = torch.where(seen, total, -math.inf)
-    return total
+    """The `attn_mask` of `scaled_dot_product_attention`: scores / sqrt(K) + bias, and -inf for what is not seen.
+
+    It is (B|1, H|1, T, S), or None where nothing is to be added. In self-attention the queries are the
+    last T of the S keys; a query always sees itself. `allowed` and `state` are as in `attend`.
+
+    >>> from tenfold.encodings import ALiBi
+    >>> at = Places(index=torch.arange(3)[None])
+    >>> q = k = torch.zeros(1, 8, 3, 16)
+    >>> additive_mask(ALiBi(heads=8), q, k, at, at)[0, 0].tolist()
+    [[-0.0, -inf, -inf], [-0.5, -0.0, -inf], [-1.0, -0.5, -0.0]]
+    """
+    pe.serve(kind)
+    pe.check(q_at, k_at)
+    _check_state(pe, state)
+    for way, what in (("values", "adds to the values"), ("normalise", "replaces the softmax")):
+        if way in pe.ways:
+            raise TenfoldError(
+                f'encoding "{pe.name}" also {what}, for which a mask is not enough; '
+                "use tenfold.encodings.attend.attend"
+            )
+    crossing = kind is Attends.CROSS
+    allowed = visible_keys(allowed, q.shape[2], k.shape[2], kind, q.device)
+    seen = _seen(pe, q_at, k_at, allowed, crossing)
+    total = _bias(pe, Projections(q, q, k, k, state), q_at, k_at)
+    scores = pe.scores(q, k, q_at, k_at)
+    if scores is not None:
+        scores = scores / math.sqrt(q.shape[-1])
+        total = scores if total is None else scores + total
+    mask = _mask(total, seen, q)
+    if mask is not None and mask.dim() == 4 and mask.shape[1] not in (1, q.shape[1]):
+        raise TenfoldError(
+            f'encoding "{pe.name}" is for {mask.shape[1]} heads, the queries have {q.shape[1]}'
+        )
+    return mask
+
+
+def visible_keys(
+    allowed: Tensor | None, queries: int, keys: int, kind: Attends, device: torch.device
+) -> Tensor | None:
+    """Which keys a kind of attention shows to each query, (B|1, 1, T, S); None: all.
+
+    `allowed` (B|1, 1, T|1, S) leaves out padding; in self-attention every query sees itself nevertheless.
+    """
+    query, key = in_order(queries, keys, device)
+    if kind is Attends.CAUSAL:
+        causal = (key <= query)[None, None]
+        allowed = causal if allowed is None else causal & allowed
+    return allowed if allowed is None or kind is Attends.CROSS else allowed | (key == query)
 
 
 def _seen(
-    window: Tensor | None,
-    allowed: Tensor | None,
-    queries: int,
-    keys: int,
-    kind: Attends,
-    device: torch.device,
+    pe: PositionalEncoding, q_at: Places, k_at: Places, allowed: Tensor | None, crossing: bool
 ) -> Tensor | None:
-    """Which keys each query sees, (B|1, H|1, T, S); None: all."""
-    query, key = in_order(queries, keys, device)
-    given = (window, allowed, (key <= query)[None, None] if kind is Attends.CAUSAL else None)
-    seen = None
-    for some in given:
-        seen = some if seen is None else seen if some is None else seen & some
-    return seen if seen is None or kind is Attends.CROSS else seen | (key == query)
+    """What the encoding and the kind of attention let be seen; in self-attention a token always sees itself."""
+    window = pe.visible(q_at, k_at)
+    if window is None:
+        return allowed
+    if not crossing:
+        query, key = in_order(window.shape[-2], window.shape[-1], window.device)
+        window = window | (key == query)
+    return window if allowed is None else window & allowed
+
+
+def _bias(pe: PositionalEncoding, given: Projections, q_at: Places, k_at: Places) -> Tensor | None:
+    """All that is added to the logits after the division by sqrt(K)."""
+    bias = pe.bias(q_at, k_at)
+    if given.state is None:
+        return bias
+    more = pe.state_bias(given.state, given.q, given.k, q_at, k_at)
+    return more if bias is None else bias if more is None else bias + more
+
+
+def _mask(bias: Tensor | None, seen: Tensor | None, like: Tensor) -> Tensor | None:
+    """One addition for bias and mask, which is faster than `masked_fill`."""
+    mask = None if bias is None else bias.to(like.dtype)
+    if seen is None:
+        return mask
+    return torch.where(seen, like.new_zeros(()) if mask is None else mask, -math.inf)
+
+
+def _check_state(pe: PositionalEncoding, state: Tensor | None) -> None:
+    if "state" in pe.ways and state is None:
+        raise TenfoldError(
+            f'encoding "{pe.name}" needs features of the layer\'s input x; give state=pe.state(x, k_at)'
+        )

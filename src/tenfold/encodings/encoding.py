@@ -1,4 +1,4 @@
-"""What a positional encoding is: up to six ways for places to enter a transformer, each doing nothing by default.
+"""What a positional encoding is: up to eight ways to take part in attention, each doing nothing by default.
 
 Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 """
@@ -16,6 +16,7 @@ from tenfold.core.registry import Checked, Registry
 from tenfold.data.places import Places
 from tenfold.encodings.decay_series import Series
 from tenfold.encodings.learned_maps import Map, Pairs, by_offset
+from tenfold.encodings.softmax import softmax
 
 
 class Attends(enum.StrEnum):
@@ -31,7 +32,7 @@ LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
     "causal": {Attends.CAUSAL},
     "seq2seq": {Attends.TWO_WAY, Attends.CAUSAL, Attends.CROSS},
 }
-WAYS = ("embed", "rotate", "scores", "bias", "visible", "values")
+WAYS = ("embed", "rotate", "scores", "bias", "state", "visible", "normalise", "values")
 
 
 class Span(NamedTuple):
@@ -85,7 +86,8 @@ class PositionalEncoding(Checked, nn.Module):
     no_series: ClassVar[str] = "it states no weight by distance"  # why, where `series` has none
     measured: ClassVar[frozenset[str]] = frozenset()  # options that come out of a trained model
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
-    reads_keys: bool = False  # its scores for a pair look at keys, also those of other pairs
+    reads_keys: bool = False  # what it adds for a pair depends on the keys of other pairs, too
+    features: int = 0  # numbers that `state` gives for each key and head
 
     def __init__(self, *axes: str) -> None:
         super().__init__()
@@ -190,9 +192,29 @@ class PositionalEncoding(Checked, nn.Module):
         """(B|1, H|1, T, S), added to the logits after the division."""
         return None
 
+    def state(self, x: Tensor, at: Places) -> Tensor | None:
+        """(B, H|1, S, `features`) from the layer's input (B, S, D): cached beside keys and values."""
+        return None
+
+    def state_bias(
+        self, state: Tensor, q: Tensor, k: Tensor, q_at: Places, k_at: Places
+    ) -> Tensor | None:
+        """(B, H|1, T, S), added to the logits after the division, from the states of all keys.
+
+        In self-attention the queries are the last T of the S keys, so the state has theirs, too.
+        """
+        return None
+
     def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
         """(B|1, H|1, T, S) bool: which keys a query may see; in self-attention it always sees itself."""
         return None
+
+    def normalise(self, logits: Tensor, visible: Tensor | None) -> Tensor:
+        """Attention weights from all logits (B, H, T, S), which are -inf where a key is not visible.
+
+        `visible` is (B|1, H|1, T, S) bool, or None where every query sees every key.
+        """
+        return softmax(logits)
 
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
         """(B, H, T, K), added to the output of attention with these weights (B, H, T, S)."""

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
-from tenfold.encodings.attend import attended
+from tenfold.encodings.attend import Projections, mix, visible_keys
 from tenfold.encodings.encoding import Attends
 
 NAME = "tenfold"
@@ -97,7 +98,15 @@ def attention(
         pe.check(q_at, k_at)
         check_ids(position_ids, q_at["index"], k_at)
     kind = Attends.CAUSAL if module.is_causal else Attends.TWO_WAY
-    mixed, weights = attended(pe, query, key, value, q_at, k_at, kind, allowed, dropout)
+    turned, key = pe.rotate(query, key, q_at, k_at)
+    mixed, weights = mix(
+        pe,
+        Projections(query, turned, key, value),
+        q_at,
+        k_at,
+        visible_keys(allowed, query.shape[2], key.shape[2], kind, query.device),
+        on_weights=lambda weights: F.dropout(weights, dropout) if dropout else weights,
+    )
     return mixed.transpose(1, 2), weights
 
 

@@ -5,7 +5,6 @@ Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from tenfold.data.places import Places, in_order
+from tenfold.data.places import Places
+from tenfold.encodings.attend import Projections, mix
 from tenfold.encodings.encoding import PositionalEncoding
 
 
@@ -49,27 +49,35 @@ def hand_generator(model: nn.Module, generator: torch.Generator | None) -> None:
             module.generator = generator
 
 
-VECTOR = 16  # floats in the widest vectors of a CPU
-
-
 class Cache:
-    """The keys and values of one attention, kept while an answer is decoded."""
+    """The keys, values and states of one attention, kept while an answer is decoded."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.length = capacity, 0
-        self._k: Tensor | None = None
-        self._v: Tensor | None = None
+        self._kept: list[Tensor | None] = []
 
-    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Append (B, H, T, K) and return all that is held."""
-        if self._k is None or self._v is None:
-            b, h, _, size = k.shape
-            self._k = k.new_empty(b, h, self.capacity, size)
-            self._v = v.new_empty(b, h, self.capacity, size)
+    def extend(
+        self, k: Tensor, v: Tensor, state: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Append (B, H, T, K) of each, the state if there is one; return all that is stored."""
+        fresh = (k, v, state)
+        if not self._kept:
+            self._kept = [
+                None if new is None else new.new_empty(*new.shape[:2], self.capacity, new.shape[3])
+                for new in fresh
+            ]
         start, self.length = self.length, self.length + k.shape[2]
-        self._k[:, :, start : self.length] = k
-        self._v[:, :, start : self.length] = v
-        return self._k[:, :, : self.length], self._v[:, :, : self.length]
+        for kept, new in zip(self._kept, fresh, strict=True):
+            if kept is not None and new is not None:
+                kept[:, :, start : self.length] = new
+        return self.stored()
+
+    def stored(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The keys, values and states so far."""
+        k, v, state = (None if each is None else each[:, :, : self.length] for each in self._kept)
+        assert k is not None
+        assert v is not None
+        return k, v, state
 
 
 class Attention(nn.Module):
@@ -101,70 +109,28 @@ class Attention(nn.Module):
         (q,) = self._split(self.query(x), 1)
         if memory is None:
             assert cache is not None
-            none = q[:, :, :0]
-            turned, _ = pe.rotate(q, none, q_at, k_at.slice(0, 0))
-            k, v = cache.extend(none, none)
+            turned, _ = pe.rotate(q, q[:, :, :0], q_at, k_at.slice(0, 0))
+            k, v, state = cache.stored()
         else:
             k, v = self._split(self.key_value(memory), 2)
-            turned, k = pe.rotate(q, k, q_at, k_at.last(memory.shape[1]))
+            fresh_at = k_at.last(memory.shape[1])
+            turned, k = pe.rotate(q, k, q_at, fresh_at)
+            state = pe.state(memory, fresh_at)
             if cache is not None:
-                k, v = cache.extend(k, v)
-        window = self._window(pe, q_at, k_at)
-        seen = allowed if window is None else window if allowed is None else window & allowed
-        blind = None
-        if window is not None and seen is not None and self.crossing:
-            blind = ~seen.any(-1, keepdim=True)  # in self-attention everyone sees themselves
-            seen = seen | blind
-        scores, bias = pe.scores(q, k, q_at, k_at), pe.bias(q_at, k_at)
-        logits = self.logits(self._logits(turned, k, scores, bias, seen))
-        weights = softmax(logits)  # (B, H, T, S)
-        if blind is not None:  # who sees nothing takes nothing
-            weights = weights.masked_fill(blind, 0.0)
-        weights = self.dropout(self.weights(weights))
-        mixed = weights @ v
-        extra = pe.values(weights, q_at, k_at)
-        if extra is not None:
-            mixed = mixed + extra
+                k, v, state = cache.extend(k, v, state)
+        mixed, _ = mix(
+            pe, Projections(q, turned, k, v, state), q_at, k_at, allowed,
+            crossing=self.crossing, on_logits=self.logits, on_weights=self._dropped,
+        )  # fmt: skip
         return self.out(mixed.transpose(1, 2).reshape(b, t, width))
 
-    def _window(self, pe: PositionalEncoding, q_at: Places, k_at: Places) -> Tensor | None:
-        """What the encoding lets be seen; a token always sees itself, whatever place it has."""
-        window = pe.visible(q_at, k_at)
-        if window is None or self.crossing:
-            return window
-        query, key = in_order(window.shape[-2], window.shape[-1], window.device)
-        return window | (key == query)
-
-    def _logits(
-        self,
-        q: Tensor,
-        k: Tensor,
-        scores: Tensor | None,
-        bias: Tensor | None,
-        seen: Tensor | None,
-    ) -> Tensor:
-        scale = 1 / math.sqrt(self.size)
-        logits = (q * scale) @ k.mT  # (B, H, T, S)
-        if scores is not None:
-            logits.add_(scores, alpha=scale)
-        mask = None if bias is None else bias.to(logits.dtype)
-        if seen is not None:  # one addition for both; masked_fill takes longer
-            mask = logits.new_zeros(()) if mask is None else mask
-            mask = torch.where(seen, mask, -math.inf)
-        return logits if mask is None else logits.add_(mask)
+    def _dropped(self, weights: Tensor) -> Tensor:
+        return self.dropout(self.weights(weights))
 
     def _split(self, x: Tensor, parts: int) -> list[Tensor]:
         """(B, T, parts * D) -> parts x (B, H, T, K); unbound whole, so that its backward is one copy"""
         each = x.view(*x.shape[:2], parts, self.heads, self.size).unbind(2)
         return [part.transpose(1, 2) for part in each]
-
-
-def softmax(logits: Tensor) -> Tensor:
-    """Over the keys. On a CPU torch has only scalar code for rows shorter than a vector: three times as slow."""
-    keys = logits.shape[-1]
-    if not logits.is_cpu or torch.compiler.is_compiling() or keys >= VECTOR:
-        return logits.softmax(-1)
-    return F.pad(logits, (0, VECTOR - keys), value=-math.inf).softmax(-1)[..., :keys]
 
 
 Norm = Literal["pre", "post"]
