@@ -11,7 +11,7 @@ Names are imported when they are first used, so that `tenfold --help` need not w
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ENCODINGS = (
     "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
