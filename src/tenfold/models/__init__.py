@@ -1,20 +1,19 @@
-"""Four thin models over one stack, one block, one attention."""
+"""Models by name: thin ones over one stack of blocks, and others."""
 
 from tenfold.core.registry import Registry
 from tenfold.models.decoder import Decoder
 from tenfold.models.encoder import Encoder
 from tenfold.models.looped import Looped
-from tenfold.models.model import Model
+from tenfold.models.model import AttentionModel, Model, attention_in
 from tenfold.models.seq2seq import Seq2Seq
 from tenfold.models.stack import Shape, Stack
 from tenfold.models.trace import activations, trace
 
-MODELS: Registry[Model] = Registry(
-    "model", "tenfold.models", of=(Decoder, Encoder, Looped, Seq2Seq)
-)
+MODELS: Registry[Model] = Registry("model", "tenfold.models", package="tenfold.models", base=Model)
 
 __all__ = [
     "MODELS",
+    "AttentionModel",
     "Decoder",
     "Encoder",
     "Looped",
@@ -23,5 +22,6 @@ __all__ = [
     "Shape",
     "Stack",
     "activations",
+    "attention_in",
     "trace",
 ]

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from tenfold.data.batch import Batch, Tokens
-from tenfold.models.model import Model
+from tenfold.models.model import AttentionModel
 from tenfold.models.stack import Caches, EncodedSource, EncodingFactory, Shape, Stack
 
 
-class Decoder(Model):
+class Decoder(AttentionModel):
     """Question and answer in one sequence, each token seeing those before it."""
 
     name = "decoder"

@@ -25,11 +25,12 @@ from tenfold.data.schemes import periods
 from tenfold.data.tasks.task import Ints
 from tenfold.models.decoder import closed
 from tenfold.models.locality import AXIS, Local, NotCertifiable, encodings_of, locality
-from tenfold.models.model import Model
+from tenfold.models.model import Model, attention_in
 
 CHUNK = 8192  # digits that are computed at a time
 NOBODY = -1  # in place of a token: there is none
 FEW = 256  # tokens of a batch up to which a pass over all costs little more than a step of one
+WRITTEN = ("causal", "seq2seq")  # layouts in which an answer is written token by token
 SWEEPS = 8  # after which decoding goes on token by token
 PATIENCE = 64  # sweeps by neighbours, after which what is left is written in order
 ORDERLY = 4096  # places that may be left for that
@@ -153,7 +154,9 @@ class Neighbours:
             for slot in range(self.slots.shape[1])
             if (self.slots[:, slot] >= batch.given).any()
         ]
-        self.vocabulary = model.stack.embedding.num_embeddings
+        self.vocabulary = attention_in(
+            model, "decoding by neighbours"
+        ).stack.embedding.num_embeddings
         layout = (
             self.slots.shape[1],
             self.changing,
@@ -345,7 +348,7 @@ class Swift:
         if self.local is not None:
             self.model.check(batch)
             return by_neighbours(self.model, batch, self.local, self.end, self.memory)[0]
-        if self.model.stack.causal and batch.sequence.tokens.numel() <= FEW:
+        if self.model.layout in WRITTEN and batch.sequence.tokens.numel() <= FEW:
             answer, sweeps = by_sweeps(self.model, batch, self.end, SWEEPS)
             if sweeps < SWEEPS:
                 return answer

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from tenfold.data.batch import Batch
-from tenfold.models.model import Model
+from tenfold.models.model import AttentionModel
 from tenfold.models.stack import EncodingFactory, Shape, Stack
 
 
-class Encoder(Model):
+class Encoder(AttentionModel):
     """One pass over the question; the answer is read at its last tokens."""
 
     name = "encoder"

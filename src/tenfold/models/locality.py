@@ -8,7 +8,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.roles import Role
 from tenfold.encodings.compose import Parted
 from tenfold.encodings.encoding import PositionalEncoding, Span
-from tenfold.models.model import Model
+from tenfold.models.model import Model, attention_in
 from tenfold.models.stack import Encodings, Stack
 
 AXIS = "column"
@@ -32,6 +32,7 @@ def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
 
     `bounded` are further axes of which places are few, such as cyclic ones.
     """
+    model = attention_in(model, "a proof for every length", NotCertifiable)
     if not model.stack.causal:
         raise NotCertifiable(
             f'models of the kind "{model.name}" are not certifiable; one that writes its answer from the '

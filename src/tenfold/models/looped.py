@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from tenfold.data.batch import Batch
 from tenfold.models.layers import Drawing
-from tenfold.models.model import Model
+from tenfold.models.model import AttentionModel
 from tenfold.models.stack import EncodingFactory, Shape, Stack
 
 Feedback = Literal["guess", "state", "both"]
@@ -34,7 +34,7 @@ class LoopInput(NamedTuple):
         return LoopInput(self.answer[which], None if self.state is None else self.state[which])
 
 
-class Looped(Drawing, Model):
+class Looped(Drawing, AttentionModel):
     """Trained on 1 to `loops` loops, drawn for every step; gradients flow through the last one, or through `through`.
 
     Asked, it loops until its answer settles, at the most as often as there are places and `loops` times more.

@@ -1,4 +1,8 @@
-"""What the trainer and the evaluator know of a model: logits for a batch, and answers to it."""
+"""What a model is: it gives logits for a batch and answers it. An `AttentionModel` has a stack of blocks besides.
+
+The trainer, the evaluator and everything that handles runs work with any `Model`. What looks into attention takes an
+`AttentionModel`, by `attention_in`, which refuses other models in one line.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,15 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import Batch
 from tenfold.models.stack import Stack
 
+# Parameters of a constructor that the other keys of a recipe fill in; the rest are the options of `model`.
+SUPPLIED = ("vocabulary", "end", "shape", "pe", "encoder_pe", "cross_pe")
+
 
 class Model(nn.Module, ABC):
+    """A constructor takes those of `SUPPLIED` that it names; its other parameters are options of a recipe."""
+
     name: ClassVar[str]
-    layout: ClassVar[str]  # how its batches are arranged
-    stack: Stack  # that writes the answer
+    layout: ClassVar[str]  # how its batches are arranged: in_place, causal or seq2seq
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
@@ -25,7 +33,10 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def answer(self, batch: Batch) -> Tensor:
-        """The model's own answer (B, A); answer tokens in the batch are not looked at."""
+        """The model's own answer (B, A); answer tokens in the batch are not read."""
+
+    def check(self, batch: Batch) -> None:
+        """Raise one clear error where the model cannot take this batch, such as one that is too long."""
 
     def in_parts(self, batch: Batch, size: int) -> Iterator[Tensor]:
         """The logits of `forward` part by part: (B, up to `size`, V) each, in order; here as one part."""
@@ -34,6 +45,19 @@ class Model(nn.Module, ABC):
     def write(self, batch: Batch, choose: Callable[[Tensor], Tensor]) -> Tensor:
         """As `answer`, but each token (B,) is chosen from its logits (B, V), one after another."""
         raise TenfoldError(f'a model of the kind "{self.name}" does not write token by token')
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def parameter_count(self) -> int:
+        return sum(p.numel() for p in self.parameters())
+
+
+class AttentionModel(Model):
+    """A model whose answer is written by a stack of blocks."""
+
+    stack: Stack  # that writes the answer
 
     def reader(self) -> Stack | None:
         """The stack that reads the question, where that is another one."""
@@ -44,9 +68,14 @@ class Model(nn.Module, ABC):
         source_at = None if batch.source is None else batch.source.places
         self.stack.check(batch.sequence.places, batch.sequence.places, source_at)
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.parameters()).device
 
-    def parameter_count(self) -> int:
-        return sum(p.numel() for p in self.parameters())
+def attention_in(
+    model: Model, purpose: str, refusal: type[TenfoldError] = TenfoldError
+) -> AttentionModel:
+    """The model, if it attends; otherwise one line that names the purpose and the kind of the model."""
+    if not isinstance(model, AttentionModel):
+        raise refusal(
+            f'{purpose} needs attention, which a model of the kind "{model.name}" does not have; '
+            "encoder, decoder, seq2seq and looped do"
+        )
+    return model

@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import torch
+from pydantic import NonNegativeInt
 from torch import Tensor, nn
 
 from tenfold.data.batch import Batch
 from tenfold.models.decoder import greedy
-from tenfold.models.model import Model
+from tenfold.models.model import AttentionModel
 from tenfold.models.stack import EncodedSource, EncodingFactory, Shape, Stack
 
 
-class Seq2Seq(Model):
+class Seq2Seq(AttentionModel):
     """The question in an encoder, the answer in a decoder that looks at it.
 
     `encoder_layers` may be 0: the source is then its embedded tokens, as in the `bias` paper's code.
@@ -30,7 +31,7 @@ class Seq2Seq(Model):
         pe: EncodingFactory,
         encoder_pe: EncodingFactory | None = None,
         cross_pe: EncodingFactory | None = None,
-        encoder_layers: int = 1,
+        encoder_layers: NonNegativeInt = 1,
     ) -> None:
         super().__init__()
         self.end = end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import torch
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.registry import Spec
+from tenfold.core.registry import Spec, options_of
 from tenfold.data.batch import Batch, Batcher
 from tenfold.data.corpora import CORPORA
 from tenfold.data.formats import FORMATS
@@ -21,7 +20,8 @@ from tenfold.data.tasks.wrappers.label_noise import Noise
 from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.evals.exact_match import Examiner
 from tenfold.models import MODELS, Model, Shape
-from tenfold.runs.recipe import Recipe
+from tenfold.models.model import SUPPLIED
+from tenfold.runs.recipe import ModelSize, Recipe
 from tenfold.runs.source import Problems, Source
 from tenfold.runs.text_source import Text
 from tenfold.training.options import LENGTHS, stream
@@ -92,22 +92,19 @@ def build(recipe: Recipe) -> Built:
         "encoder_pe": recipe.encoder_pe,
         "cross_pe": recipe.cross_pe,
     }
-    own, parameters = size.own(), inspect.signature(kind).parameters
-    for name, value in {**wanted, **own}.items():
-        if value is not None and name not in parameters:
-            raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
+    make = MODELS.factory(Spec(name=size.kind, options=size.options), SUPPLIED)
     encodings = {
         name: ENCODINGS.factory(spec, SIZES) for name, spec in wanted.items() if spec is not None
     }
+    for name in encodings.keys() - options_of(kind):
+        _check_unused(size, name, encodings[name])
     source.check_slices(recipe.eval.slices)
     options: dict[str, Any] = {
         "vocabulary": source.vocabulary,
         "end": source.end,
         "shape": shape,
         **encodings,
-        **own,
     }
-    make = MODELS.factory(Spec(name=size.kind), (*options, *parameters))
     _check_device(recipe.train.device)
     with torch.device("meta"):
         hollow = make(**options)
@@ -118,6 +115,18 @@ def build(recipe: Recipe) -> Built:
     for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
         source.check_length(length)
     return Built(recipe, source, lambda: make(**options), length_at)
+
+
+def _check_unused(size: ModelSize, name: str, make: Callable[..., Any]) -> None:
+    """Refuse an encoding that the model does not take; one that does nothing is nobody's loss."""
+    if name != "pe":
+        raise TenfoldError(f'a model of the kind "{size.kind}" has no {name}; leave it out')
+    pe = make(width=size.width, heads=size.heads, head_size=size.width // size.heads)
+    if pe.ways:
+        raise TenfoldError(
+            f'a model of the kind "{size.kind}" takes no positional encoding; "{pe.name}" would do nothing: '
+            "pe: none is right"
+        )
 
 
 def counted(task: Spec | str) -> str:

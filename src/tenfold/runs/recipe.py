@@ -3,6 +3,7 @@
 Written in Python (`Recipe(pe="alibi")`), in YAML, or as overrides of either; unknown keys are refused
 with a suggestion. A run is named by the hash of its recipe.
 
+`model` names a component with options, as `pe` does: `gru`, or `{name: looped, loops: 8}`. The name is stored as `kind`.
 `model.size` is shorthand. It is expanded to `layers`, `heads` and `width` when a recipe is read, before inheritance
 and overrides. Later keys override the expanded values.
 """
@@ -19,9 +20,10 @@ import pydantic
 import yaml
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.registry import Spec, first_problem
+from tenfold.core.registry import Spec, first_problem, options_of
+from tenfold.models import MODELS
 from tenfold.models.layers import Norm
-from tenfold.models.looped import Feedback
+from tenfold.models.model import SUPPLIED
 from tenfold.training.options import Share, Training
 
 SIZES: dict[str, dict[str, int]] = {
@@ -34,18 +36,24 @@ SIZES: dict[str, dict[str, int]] = {
 
 
 def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A recipe's values, or changes of them, with a named size spelled out.
+    """A recipe's values, or changes of them, with the model written as it is stored: its `kind` and its numbers.
 
     >>> spelled({"seed": 1, "model": {"size": "nano", "heads": 6}})
     {'seed': 1, 'model': {'layers': 3, 'heads': 6, 'width': 48}}
+    >>> spelled({"model": "gru"}), spelled({"model": {"name": "looped", "loops": 8}})
+    ({'model': {'kind': 'gru'}}, {'model': {'kind': 'looped', 'loops': 8}})
     """
     model = values.get("model")
-    if not isinstance(model, Mapping) or "size" not in model:
+    if isinstance(model, str):
+        return {**values, "model": {"kind": model}}
+    if not isinstance(model, Mapping):
         return dict(values)
-    said = {key: value for key, value in model.items() if key != "size"}
-    if model["size"] not in SIZES:
-        raise unknown("size of a model", model["size"], SIZES)
-    return {**values, "model": {**SIZES[model["size"]], **said}}
+    written = {"kind" if key == "name" else key: model[key] for key in model if key != "size"}
+    if "size" in model:
+        if model["size"] not in SIZES:
+            raise unknown("size of a model", model["size"], SIZES)
+        written = {**SIZES[model["size"]], **written}
+    return {**values, "model": written}
 
 
 PROSE = {"name", "about", "claim"}  # keys that decide nothing
@@ -68,10 +76,15 @@ class Data(Strict):
     noise: Share = 0.0  # share of answer digits that training sees wrongly
 
 
-class ModelSize(Strict):
-    """How large the model is; `size: nano` stands for the layers, heads and width of `tenfold.runs.recipe`."""
+class ModelSize(pydantic.BaseModel):
+    """A model by its kind, the sizes that models share, and options of its own, such as `loops` of a looped one.
 
-    kind: str = "encoder"  # encoder, decoder, seq2seq or looped
+    A model reads the sizes that it has a use for. Its options are the parameters of its constructor.
+    """
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="allow")
+
+    kind: str = "encoder"  # a name in `tenfold ls models`; `name` is accepted too
     layers: pydantic.PositiveInt = 3
     width: pydantic.PositiveInt = 96
     heads: pydantic.PositiveInt = 4
@@ -79,19 +92,30 @@ class ModelSize(Strict):
     dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
     embedding_dropout: Share | None = None  # of the embedded tokens; default: as `dropout`
     norm: Norm = "pre"
-    encoder_layers: pydantic.NonNegativeInt | None = None  # of an encoder-decoder; 1 if not given
-    loops: pydantic.PositiveInt | None = (
-        None  # of a looped encoder: the most in training; 6 if not given
-    )
-    feedback: Feedback | None = None  # what a loop hands on; "guess" if not given
-    through: pydantic.PositiveInt | None = (
-        None  # how many loops gradients flow through; 1 if not given
-    )
 
-    def own(self) -> dict[str, Any]:
-        """The options that only some kinds of model have, as far as they are given."""
-        names = ("encoder_layers", "loops", "feedback", "through")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _options(cls, values: Any) -> Any:
+        """Refuse an option that the model does not have, and a wrong value; null leaves an option at its default."""
+        if not isinstance(values, dict):
+            return values
+        own = {key: value for key, value in values.items() if key not in cls.model_fields}
+        kind = values.get("kind", cls.model_fields["kind"].default)
+        given = {key: value for key, value in own.items() if value is not None}
+        if given and kind in MODELS.names():
+            known = [*cls.model_fields, *(set(options_of(MODELS[kind])) - set(SUPPLIED))]
+            for key in given:
+                if key not in known:
+                    raise unknown(
+                        f"option of the {kind} model", f"model.{key}", [f"model.{k}" for k in known]
+                    )
+            MODELS.check(Spec(name=kind, options=given), SUPPLIED)
+        return {key: value for key, value in values.items() if key not in own or key in given}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of this kind of model, as far as they are given."""
+        return dict(self.model_extra or {})
 
 
 class Evaluation(Strict):
@@ -208,12 +232,18 @@ def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     {'train': {'lr': 2, 'steps': 5}}
     >>> merge({"pe": {"name": "pairwise", "relation": "relative"}}, {"pe": {"name": "alibi"}})
     {'pe': {'name': 'alibi'}}
+    >>> merge({"model": {"kind": "looped", "loops": 8, "width": 32}}, {"model": {"kind": "gru"}})
+    {'model': {'kind': 'gru', 'width': 32}}
     """
     merged = dict(base)
     for key, value in changes.items():
         old = merged.get(key)
         if isinstance(value, dict) and isinstance(old, str) and "name" not in value:
             old = {"name": old}
+        if key == "model" and isinstance(value, dict) and isinstance(old, dict):
+            kinds = old.get("kind", value.get("kind")), value.get("kind", old.get("kind"))
+            if kinds[0] != kinds[1]:
+                old = {key: size for key, size in old.items() if key in ModelSize.model_fields}
         if isinstance(value, dict) and isinstance(old, dict) and "name" not in value:
             merged[key] = merge(old, value)
         else:

@@ -18,7 +18,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch, Tokens
 from tenfold.data.places import in_order
 from tenfold.features.calibration.tracks import Track, Tracks, tracks
-from tenfold.models import Model
+from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.trace import trace
 
 Scores = Literal["logits", "weights"]
@@ -54,6 +54,7 @@ def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -
 
     Logits are those before the softmax, as the paper's formula has them; weights are those after it.
     """
+    model = attention_in(model, "calibration")
     if not model.stack.causal:
         raise TenfoldError(
             f'a model of the kind "{model.name}" reads its answer in place; attention can be calibrated of one that '
@@ -65,7 +66,7 @@ def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -
 
 
 @torch.inference_mode()
-def biases(model: Model, batches: Iterable[Batch]) -> list[Average]:
+def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
     """What a model's encodings add to its logits along every line; 0 where they add nothing.
 
     The bias alone: what is learned of places end to end, beside what `average` finds in attention.
@@ -117,7 +118,7 @@ def answered(model: Model, batch: Batch) -> Batch:
     return replace(batch, sequence=replace(batch.sequence, tokens=tokens))
 
 
-def _looked(model: Model, batch: Batch, scores: Scores) -> Iterator[Part]:
+def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Part]:
     """Every attention of every layer."""
     blocks, read = len(model.stack.blocks), batch.read
     sources: dict[Attention, Tokens | None] = {"causal": batch.sequence, "cross": batch.source}

@@ -16,7 +16,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch
 from tenfold.data.places import Places, distance
 from tenfold.features.calibration.averages import NAMES, answered
-from tenfold.models import Model
+from tenfold.models import Model, attention_in
 from tenfold.models.trace import trace
 
 
@@ -108,6 +108,7 @@ def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool =
 
     Digits from column `upto` (B,) on are not asked about: there the operands have only zeros that fill a width.
     """
+    model = attention_in(model, "where heads look")
     if not model.stack.causal:
         raise TenfoldError(
             f'a model of the kind "{model.name}" reads its answer in place; where heads look is told of one that writes '

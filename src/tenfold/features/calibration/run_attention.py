@@ -9,6 +9,7 @@ from tenfold.features.calibration.averages import biases
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.head_looks import Looks, looks
 from tenfold.features.calibration.shared_lines import InCommon, in_common
+from tenfold.models import attention_in
 from tenfold.runs.run import Run, Which
 
 PROBLEMS = 256
@@ -64,4 +65,5 @@ def compared(found: Calibration, learned: Run, n: int = PROBLEMS) -> InCommon:
     ((_, _, problems),) = learned.built.examiner().questions(
         [learned.recipe.data.length], ["uniform"], n
     )
-    return in_common(found, biases(learned.model().cpu(), [learned.built.batcher(problems)]))
+    model = attention_in(learned.model(), "a comparison of lines").cpu()
+    return in_common(found, biases(model, [learned.built.batcher(problems)]))

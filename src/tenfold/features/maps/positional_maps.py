@@ -16,7 +16,7 @@ import torch
 from tenfold.data.batch import Batch, Tokens
 from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.learned_maps import Map, Pairs
-from tenfold.models import Model
+from tenfold.models import Model, attention_in
 from tenfold.models.stack import Encodings, visibility
 
 Lengths = Mapping[int, float]  # of the vectors, by how many columns back
@@ -48,6 +48,7 @@ class Layer:
 
 def layers(model: Model, batch: Batch) -> list[Layer]:
     """The maps of every layer, for tokens at the places of this batch; what never meets there is left out."""
+    model = attention_in(model, "a positional map")
     found: list[Layer] = []
     reader = model.reader()
     if reader is not None and batch.source is not None:

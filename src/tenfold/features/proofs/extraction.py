@@ -25,7 +25,7 @@ from tenfold.features.proofs.machine import (
     isomorphic,
     minimal,
 )
-from tenfold.models.model import Model
+from tenfold.models.model import Model, attention_in
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class _Closure(Space):
         self.model, self.batcher, self.tell = model, batcher, tell
         small = np.zeros((1, batcher.task.terms, 1), dtype=np.uint8)
         room = batcher.task.solve(small, np.ones((1, batcher.task.terms), dtype=np.int64)).room
-        tokens = model.stack.embedding.num_embeddings
+        tokens = attention_in(model, "a machine").stack.embedding.num_embeddings
         super().__init__(task, view, limit, tokens=tokens, room=max(room, 0))
         self.known = IntMap()  # contexts, and what the model writes there
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError
-from tenfold.models import Model
+from tenfold.models import Model, attention_in
 from tenfold.models.layers import Attention
 
 Factor = Callable[[Tensor], Tensor]  # keys in sight -> what their logits are multiplied by
@@ -51,7 +51,8 @@ def scaled(model: Model, factor: Factor) -> Iterator[Model]:
         seen = torch.arange(keys - queries + 1, keys + 1, device=logits.device, dtype=logits.dtype)
         return logits * factor(seen)[:, None]  # (B, H, T, S)
 
-    own = [m for m in model.stack.modules() if isinstance(m, Attention) and not m.crossing]
+    stack = attention_in(model, "scaled attention").stack
+    own = [m for m in stack.modules() if isinstance(m, Attention) and not m.crossing]
     hooks = [attention.logits.register_forward_hook(scale) for attention in own]
     try:
         yield model

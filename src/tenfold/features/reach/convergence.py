@@ -17,6 +17,7 @@ from tenfold.features.reach.advice import LITTLE
 from tenfold.features.reach.partial_sums import growth
 from tenfold.features.reach.series_by_name import series_of
 from tenfold.ledger.experiments import Lab
+from tenfold.models import attention_in
 from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run
 
@@ -25,7 +26,7 @@ TIMES = 18  # how much longer than in training the longest text is
 
 def series_in(run: Run) -> list[Series] | None:
     """Of each encoding in the trained stack; None where weights are no function of distance alone."""
-    encodings = run.model().stack.encodings
+    encodings = attention_in(run.model(), "a series of weights").stack.encodings
     found = [series_of(encodings[layer]) for layer in range(len(encodings.each))]
     stated = [series for series in found if series is not None]
     return stated if len(stated) == len(found) else None

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch
-from tenfold.models import Model
+from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.layers import Attention
 from tenfold.models.stack import Stack
 
@@ -51,6 +51,7 @@ def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
     """The fields of the stack that answers, over the rows of a batch."""
     if not 0 < eps < 1:
         raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
+    model = attention_in(model, "a receptive field")
     stack, tokens = model.stack, batch.sequence.tokens.shape[1]
     blocks = len(stack.blocks)
     if blocks == 0:
@@ -88,7 +89,7 @@ def quantile(amounts: Tensor, eps: float) -> Tensor:
     return (1 + (sums <= (1 - eps) * sums[..., -1:]).sum(-1)).clamp(max=amounts.shape[-1])
 
 
-def _looked(model: Model, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+def _looked(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     """By distance, summed over rows: attention (L, H, S), what moves with it (L, H, S) and with inputs (L, S)."""
     stack, tokens = model.stack, batch.sequence.tokens.shape[1]
     was_training = model.training

@@ -11,7 +11,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.features.reach.empirical_field import Fields, fields
 from tenfold.features.reach.receptive_field import reach
 from tenfold.features.reach.series_by_name import series_of
-from tenfold.models import Model
+from tenfold.models import AttentionModel, attention_in
 from tenfold.runs.run import Run, Which
 
 
@@ -42,14 +42,16 @@ def measured(
     if length < 1:
         raise TenfoldError(f"a length of {length}; at least 1")
     rng = np.random.default_rng((seed, length, 17))  # another stream than training's
-    model = run.model(which).cpu()
+    model = attention_in(run.model(which), "a receptive field").cpu()
     batch = run.built.source.batch(n, length, rng, None)
     model.check(batch)
     found = fields(model, batch, eps)
     return MeasuredReach(found, told(model, found.attention.shape[1], found.tokens, eps))
 
 
-def told(model: Model, heads: int, tokens: int, eps: float = 0.05) -> list[list[int] | None]:
+def told(
+    model: AttentionModel, heads: int, tokens: int, eps: float = 0.05
+) -> list[list[int] | None]:
     """For each layer what theory says of each head within so many tokens; None: the encoding has no such weights."""
     theory: list[list[int] | None] = []
     for layer in range(len(model.stack.blocks)):
