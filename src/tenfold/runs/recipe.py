@@ -100,22 +100,29 @@ class ModelSize(pydantic.BaseModel):
         if not isinstance(values, dict):
             return values
         own = {key: value for key, value in values.items() if key not in cls.model_fields}
-        kind = values.get("kind", cls.model_fields["kind"].default)
         given = {key: value for key, value in own.items() if value is not None}
-        if given and kind in MODELS.names():
-            known = [*cls.model_fields, *(set(options_of(MODELS[kind])) - set(SUPPLIED))]
-            for key in given:
-                if key not in known:
-                    raise unknown(
-                        f"option of the {kind} model", f"model.{key}", [f"model.{k}" for k in known]
-                    )
-            MODELS.check(Spec(name=kind, options=given), SUPPLIED)
+        if given:
+            _check_options(values.get("kind", cls.model_fields["kind"].default), given)
         return {key: value for key, value in values.items() if key not in own or key in given}
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of this kind of model, as far as they are given."""
         return dict(self.model_extra or {})
+
+
+def _check_options(kind: str, given: dict[str, Any]) -> None:
+    """Options of a model against its constructor; a kind that nobody knows is refused when it is built."""
+    if kind not in MODELS.names():
+        return
+    known = [*ModelSize.model_fields, *(set(options_of(MODELS[kind])) - set(SUPPLIED))]
+    for key in given:
+        if key not in known and any(key in options_of(MODELS[name]) for name in MODELS.names()):
+            raise TenfoldError(f'a model of the kind "{kind}" has no {key}; leave it out')
+        if key not in known:
+            names = [f"model.{name}" for name in known]
+            raise unknown(f"option of the {kind} model", f"model.{key}", names)
+    MODELS.check(Spec(name=kind, options=given), SUPPLIED)
 
 
 class Evaluation(Strict):
