@@ -15,19 +15,18 @@ from tenfold.runs.train import train
 from tenfold.sweeps import ray_pool as cluster
 from tenfold.sweeps.sweep import sweep
 
-ray = pytest.importorskip("ray")
-from ray.cluster_utils import Cluster  # noqa: E402
-
 SMOKE = recipe("symmetry/addition-relative", "smoke")
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"),
-]  # fmt: skip
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nodes():
-    """A cluster: a head that runs nothing, and three nodes of one core."""
+    """A cluster: a head that runs nothing, and three nodes of one core, of which one test kills one."""
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
     watchful = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500}
     head = {"num_cpus": 0, "include_dashboard": False, "_system_config": watchful}
     made = Cluster(initialize_head=True, head_node_args=head)
@@ -56,6 +55,7 @@ def rows(folder):
     )
 
 
+@pytest.mark.full
 def test_a_node_dies_in_the_middle(tmp_path, nodes):
     made, workers = nodes
     recipes = slow(6)
@@ -91,6 +91,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.full
 def test_a_driver_is_killed_and_started_again(tmp_path, nodes):
     """Nothing that was finished is done again, nothing is there twice."""
     made, _ = nodes
