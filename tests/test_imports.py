@@ -33,7 +33,7 @@ TOP = {
     "demo": ("features",),
     "cli": ("features", "demo"),
     "__main__": ("cli",),
-    "__init__": (),
+    "__init__": ("features",),  # the public names
     "papers": (),
 }
 BELOW = {**KERNEL, **LABORATORY, **TOP}

@@ -1,6 +1,9 @@
 """What `import tenfold` promises, as the README shows it."""
 
+import ast
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +42,36 @@ def test_train_takes_a_name_and_refuses_what_it_does_not_know():
 def test_no_other_name():
     with pytest.raises(AttributeError, match="trian"):
         _ = tenfold.trian
+
+
+def test_type_checkers_are_told_of_every_public_name():
+    tree = ast.parse(Path(tenfold.__file__).read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    declared = {
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert declared == tenfold._WHERE
+
+
+@pytest.mark.full
+def test_mypy_knows_the_public_names(tmp_path):
+    """A right use passes, and a wrong one is seen: the names are not `Any`."""
+    (tmp_path / "use.py").write_text(
+        "import tenfold\n"
+        "run: tenfold.Run = tenfold.train('symmetry/addition-relative')\n"
+        "runs: list[tenfold.Run] = tenfold.sweep([run.recipe], workers=1)\n"
+        "recipe: tenfold.Recipe = tenfold.recipe('symmetry/addition-relative', scale='smoke')\n"
+        "tenfold.train(recipe, pathience=3)\n"
+        "wrong: int = tenfold.sweep([recipe])\n"
+    )
+    flags = ["--strict", "--follow-imports", "silent", "--cache-dir", str(tmp_path / "cache")]
+    command = [sys.executable, "-m", "mypy", *flags, "use.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("use.py")]
+    errors = [line for line in lines if "error" in line]
+    assert [line.split(":")[1] for line in errors] == ["5", "6"], done.stdout
+    assert "pathience" in errors[0]
+    assert "list[Run]" in errors[1]

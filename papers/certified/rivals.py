@@ -23,7 +23,7 @@ LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 50, 100]
 def main() -> None:
     recipes = [variant(name, source, seed) for name, source in RECIPES.items() for seed in SEEDS]
     with Board() as board:
-        runs = sweep(recipes, tell=board).complete()
+        runs = sweep(recipes, progress=board)
     for path in write_report(runs, OUT, "Addition, trained on up to 5 digits").values():
         print(path)
 

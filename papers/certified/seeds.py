@@ -37,7 +37,7 @@ def main() -> None:
     for name in sys.argv[1:] or SEEDS:
         recipes = [recipe(f"certified/{name}", seed=seed) for seed in range(SEEDS[name])]
         with Board() as board:
-            runs = sweep(recipes, tell=board).complete()
+            runs = sweep(recipes, progress=board)
         OUT.mkdir(parents=True, exist_ok=True)
         rows = [measured(run, name in LONG) for run in runs]
         (OUT / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")

@@ -9,7 +9,56 @@ Names are imported when they are first used, so that `tenfold --help` need not w
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
+    from tenfold.core.errors import TenfoldError as TenfoldError
+    from tenfold.data.places import Places as Places
+    from tenfold.data.tasks.arithmetic.addition import Addition as Addition
+    from tenfold.drawing.report_page import write_report as write_report
+    from tenfold.encodings import FIRE as FIRE
+    from tenfold.encodings import T5 as T5
+    from tenfold.encodings import ALiBi as ALiBi
+    from tenfold.encodings import Calibrated as Calibrated
+    from tenfold.encodings import Compose as Compose
+    from tenfold.encodings import CoPE as CoPE
+    from tenfold.encodings import HardALiBi as HardALiBi
+    from tenfold.encodings import Inverse as Inverse
+    from tenfold.encodings import InverseLog as InverseLog
+    from tenfold.encodings import Joint as Joint
+    from tenfold.encodings import KerpleLog as KerpleLog
+    from tenfold.encodings import KerplePower as KerplePower
+    from tenfold.encodings import Learned as Learned
+    from tenfold.encodings import NoPE as NoPE
+    from tenfold.encodings import Pairwise as Pairwise
+    from tenfold.encodings import PerHead as PerHead
+    from tenfold.encodings import PositionalEncoding as PositionalEncoding
+    from tenfold.encodings import Power as Power
+    from tenfold.encodings import Relative as Relative
+    from tenfold.encodings import Rotary as Rotary
+    from tenfold.encodings import RotaryLinear as RotaryLinear
+    from tenfold.encodings import RotaryNTK as RotaryNTK
+    from tenfold.encodings import RotaryYaRN as RotaryYaRN
+    from tenfold.encodings import Sandwich as Sandwich
+    from tenfold.encodings import Scalar as Scalar
+    from tenfold.encodings import Significance as Significance
+    from tenfold.encodings import Sinusoidal as Sinusoidal
+    from tenfold.encodings import Type1 as Type1
+    from tenfold.encodings import Type2 as Type2
+    from tenfold.encodings import Uniform as Uniform
+    from tenfold.encodings import Window as Window
+    from tenfold.encodings import XPos as XPos
+    from tenfold.features.calibration.calibrate import calibrate as calibrate
+    from tenfold.features.proofs.certify import certify as certify
+    from tenfold.features.reach.receptive_field import reach as reach
+    from tenfold.ledger.reproduce import reproduce as reproduce
+    from tenfold.results.collect import collect as collect
+    from tenfold.runs.recipe import Recipe as Recipe
+    from tenfold.runs.recipe_files import recipe as recipe
+    from tenfold.runs.run import Run as Run
+    from tenfold.runs.shipped import open_run as open_run
+    from tenfold.runs.train import train as train
+    from tenfold.sweeps.sweep import sweep as sweep
 
 __version__ = "0.2.0"
 
@@ -20,17 +69,21 @@ _ENCODINGS = (
     "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
+    "Addition": "tenfold.data.tasks.arithmetic.addition",
+    "Places": "tenfold.data.places",
     "Recipe": "tenfold.runs.recipe",
     "Run": "tenfold.runs.run",
-    "train": "tenfold.runs.train",
-    "collect": "tenfold.results.collect",
-    "write_report": "tenfold.drawing.report_page",
-    "calibrate": "tenfold.features.calibration.calibrate",
-    "recipe": "tenfold.runs.recipe_files",
     "TenfoldError": "tenfold.core.errors",
-    "Places": "tenfold.data.places",
-    "Addition": "tenfold.data.tasks.arithmetic.addition",
+    "calibrate": "tenfold.features.calibration.calibrate",
+    "certify": "tenfold.features.proofs.certify",
+    "collect": "tenfold.results.collect",
+    "open_run": "tenfold.runs.shipped",
     "reach": "tenfold.features.reach.receptive_field",
+    "recipe": "tenfold.runs.recipe_files",
+    "reproduce": "tenfold.ledger.reproduce",
+    "sweep": "tenfold.sweeps.sweep",
+    "train": "tenfold.runs.train",
+    "write_report": "tenfold.drawing.report_page",
     **dict.fromkeys(_ENCODINGS, "tenfold.encodings"),
 }
 

@@ -20,7 +20,7 @@ from tenfold.features.proofs.proof_text import print_certificate, print_feat, pr
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.run import Run
-from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep import run_sweep
 from tenfold.sweeps.sweep_progress import Board
 
 ADDER = "certified"
@@ -40,7 +40,7 @@ def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]
     recipes = [recipe(source, scale, name=name) for name, source in RECIPES.items()]
     folders = [out / name for name in RECIPES]
     with Board() as board:
-        runs = sweep(recipes, folders=folders, fresh=fresh, tell=board).complete()
+        runs = run_sweep(recipes, folders=folders, fresh=fresh, progress=board).complete()
     proved = runs[0]
     certificate = certify(proved)
     keep(proved, certificate)

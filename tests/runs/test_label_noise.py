@@ -77,7 +77,7 @@ def test_resumed_to_the_bit(tmp_path):
 
     whole = train(noisy(), tmp_path / "whole")
     with pytest.raises(Stopped):
-        train(noisy(), tmp_path / "parts", tell=stop_at_3)
+        train(noisy(), tmp_path / "parts", progress=stop_at_3)
     parts = train(noisy(), tmp_path / "parts")
     ours, theirs = (run.model("final").state_dict() for run in (whole, parts))
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)

@@ -116,7 +116,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, text, tmp_path)
             raise Enough
 
     with pytest.raises(Enough):
-        train(tiny(text), tmp_path / "again", tell=stop)
+        train(tiny(text), tmp_path / "again", progress=stop)
     again = train(tiny(text), tmp_path / "again")
     for name, value in run.model("final").state_dict().items():
         assert torch.equal(value, again.model("final").state_dict()[name]), name

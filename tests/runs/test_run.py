@@ -32,7 +32,7 @@ def broken(recipe, tmp_path):
             raise Crash
 
     with pytest.raises(Crash):
-        train(recipe, tmp_path / "broken", tell=tell)
+        train(recipe, tmp_path / "broken", progress=tell)
     return tmp_path / "broken"
 
 
@@ -74,14 +74,14 @@ def test_what_a_run_leaves(run, recipe):
 
 def test_a_finished_run_is_returned_as_it_is(run, recipe):
     before = files(run.folder)
-    again = train(recipe, run.folder, tell=lambda line: pytest.fail("it trained"))
+    again = train(recipe, run.folder, progress=lambda line: pytest.fail("it trained"))
     assert files(run.folder) == before
     assert again.result() == run.result()
 
 
 def test_resume(broken, run, recipe):
     told = []
-    resumed = train(recipe, broken, tell=told.append)
+    resumed = train(recipe, broken, progress=told.append)
     assert [line["step"] for line in told if "step" in line] == list(range(5, 13))
     for which in ("final", "best"):
         assert equal(resumed.model(which), run.model(which))
@@ -90,7 +90,7 @@ def test_resume(broken, run, recipe):
 
 def test_fresh(broken, recipe):
     told = []
-    train(recipe, broken, fresh=True, tell=told.append)
+    train(recipe, broken, fresh=True, progress=told.append)
     assert [line["step"] for line in told if "step" in line] == list(range(1, 13))
 
 

@@ -92,7 +92,7 @@ def test_training_resumes_bit_for_bit(tmp_path, name):
             raise Enough
 
     with pytest.raises(Enough):
-        train(chosen, tmp_path / "parted", tell=tell)
+        train(chosen, tmp_path / "parted", progress=tell)
     parted = train(chosen, tmp_path / "parted")
     ours, theirs = (each.model("final").state_dict() for each in (whole, parted))
     assert all(torch.equal(ours[key], theirs[key]) for key in ours)

@@ -62,7 +62,7 @@ def test_tensorboard(recipe, tmp_path):
 def test_resumed_nothing_is_there_twice(recipe, tmp_path, moment):
     """Checkpoints at steps 4 and 8: what was told after the last is told again, and shown once."""
     with pytest.raises(Crash):
-        train(recipe, tmp_path, track="tensorboard", tell=crash_at(moment))
+        train(recipe, tmp_path, track="tensorboard", progress=crash_at(moment))
     run = train(recipe, tmp_path, track="tensorboard")
     found, texts = curves(tmp_path)
     assert [step for step, _ in found["loss"]] == list(range(1, 13))
@@ -72,7 +72,7 @@ def test_resumed_nothing_is_there_twice(recipe, tmp_path, moment):
 
 def test_asked_for_when_half_is_done(recipe, tmp_path):
     with pytest.raises(Crash):
-        train(recipe, tmp_path, tell=crash_at(6))
+        train(recipe, tmp_path, progress=crash_at(6))
     run = train(recipe, tmp_path, track="tensorboard")
     assert curves(tmp_path)[0] == expected(run)
 
@@ -83,7 +83,7 @@ def test_a_killed_process_loses_nothing(recipe, tmp_path):
     code = (
         "import os, signal, sys, json; from tenfold.runs.recipe import Recipe; from tenfold.runs.train import train;"
         "end = lambda line: os.kill(os.getpid(), signal.SIGKILL) if line.get('step') == 6 else None;"
-        "train(Recipe.of(json.loads(sys.argv[1])), sys.argv[2], track='tensorboard', tell=end)"
+        "train(Recipe.of(json.loads(sys.argv[1])), sys.argv[2], track='tensorboard', progress=end)"
     )
     words = [sys.executable, "-c", code, json.dumps(recipe.as_json()), str(tmp_path)]
     assert subprocess.run(words, check=False).returncode == -9

@@ -13,7 +13,7 @@ from tenfold.results.collect import collect, find_runs
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
 from tenfold.sweeps import ray_pool as cluster
-from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep import run_sweep
 
 SMOKE = recipe("symmetry/addition-relative", "smoke")
 pytestmark = pytest.mark.filterwarnings(
@@ -66,7 +66,7 @@ def test_a_node_dies_in_the_middle(tmp_path, nodes):
             made.remove_node(workers[0], allow_graceful=False)
             killed.append(time.monotonic())
 
-    outcome = sweep(recipes, tmp_path / "runs", on="ray", address=made.address, tell=tell)
+    outcome = run_sweep(recipes, tmp_path / "runs", on="ray", address=made.address, progress=tell)
     assert killed
     assert len(outcome.complete()) == 6
     found = collect(find_runs(tmp_path / "runs"))
@@ -79,14 +79,14 @@ def test_a_node_dies_in_the_middle(tmp_path, nodes):
 DRIVER = """
 import sys
 from tenfold.runs.recipe_files import recipe
-from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep import run_sweep
 
 if __name__ == "__main__":
     smoke = recipe("symmetry/addition-relative", "smoke")
     recipes = [smoke.replace(seed=s, train={"steps": 200, "checkpoint_every": 20}) for s in range(4)]
-    sweep(
+    run_sweep(
         recipes, sys.argv[1], on="ray", address=sys.argv[2], workers=2,
-        tell=lambda entries: print(sum(e.state in ("finished", "kept") for e in entries), flush=True),
+        progress=lambda entries: print(sum(e.state in ("finished", "kept") for e in entries), flush=True),
     )
 """
 
@@ -122,14 +122,14 @@ def test_a_driver_is_killed_and_started_again(tmp_path, nodes):
 )
 def test_a_cluster_that_cannot_be_reached(tmp_path, address, told):
     with pytest.raises(TenfoldError, match=f'cluster "{address}" cannot be reached: .*{told}'):
-        sweep([SMOKE], tmp_path, on="ray", address=address)
+        run_sweep([SMOKE], tmp_path, on="ray", address=address)
     assert not list(tmp_path.iterdir())
 
 
 def test_without_ray(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(TenfoldError, match=r"pip install 'tenfold\[ray\]'"):
-        sweep([SMOKE], tmp_path, on="ray")
+        run_sweep([SMOKE], tmp_path, on="ray")
 
 
 def test_what_no_node_has(monkeypatch):

@@ -17,7 +17,7 @@ from tenfold.runs.run import Run
 from tenfold.runs.train import train
 from tenfold.sweeps import worker as work
 from tenfold.sweeps.local_pool import LocalPool
-from tenfold.sweeps.sweep import plan, sweep
+from tenfold.sweeps.sweep import plan, run_sweep
 from tenfold.sweeps.worker import status
 
 SMOKE = recipe("symmetry/addition-relative", "smoke")
@@ -42,7 +42,7 @@ def listen(heard):
 def test_together_equals_one_after_another(tmp_path):
     recipes = [SMOKE.replace(seed=seed) for seed in range(3)]
     heard = []
-    outcome = sweep(recipes, tmp_path / "runs", workers=2, tell=listen(heard))
+    outcome = run_sweep(recipes, tmp_path / "runs", workers=2, progress=listen(heard))
     assert states(heard)[0][-1] == "finished"
     assert outcome.kept == 0
     for run in outcome.complete():
@@ -54,12 +54,12 @@ def test_together_equals_one_after_another(tmp_path):
     assert not list((tmp_path / "runs").glob(".*"))
 
     before = {run.folder: (run.folder / "result.json").stat().st_mtime_ns for run in outcome.runs}
-    again = sweep([*recipes, SMOKE.replace(seed=3)], tmp_path / "runs", workers=1)
+    again = run_sweep([*recipes, SMOKE.replace(seed=3)], tmp_path / "runs", workers=1)
     assert (again.kept, len(again.complete())) == (3, 4)
     for folder, time_then in before.items():
         assert (folder / "result.json").stat().st_mtime_ns == time_then
 
-    fresh = sweep(recipes[:1], tmp_path / "runs", fresh=True)
+    fresh = run_sweep(recipes[:1], tmp_path / "runs", fresh=True)
     assert fresh.kept == 0
     assert (fresh.runs[0].folder / "result.json").stat().st_mtime_ns > before[fresh.runs[0].folder]
 
@@ -69,7 +69,7 @@ def test_a_failure_is_told_and_stops_nothing_else(tmp_path):
     (tmp_path / "file").write_text("")
     diverges = SMOKE.replace(train={"lr": 1e30, "clip": 1e30, "warmup": 0}, seed=1)
     folders = [tmp_path / name for name in ("bad", "file/run", "good")]
-    outcome = sweep([diverges, SMOKE, SMOKE.replace(seed=2)], folders=folders, workers=1)
+    outcome = run_sweep([diverges, SMOKE, SMOKE.replace(seed=2)], folders=folders, workers=1)
     assert [run.folder for run in outcome.runs] == [tmp_path / "good"]
     first, second = outcome.failures
     assert "the loss is" in first.reason
@@ -83,17 +83,17 @@ def test_what_is_wrong_is_told_before_anything_starts(tmp_path):
     with pytest.raises(
         TenfoldError, match='unknown place for a sweep "lokal"; did you mean "local"'
     ):
-        sweep([SMOKE], tmp_path, on="lokal")
+        run_sweep([SMOKE], tmp_path, on="lokal")
     with pytest.raises(TenfoldError, match="empty sweep"):
-        sweep([], tmp_path)
+        run_sweep([], tmp_path)
     with pytest.raises(TenfoldError, match="is there twice"):
-        sweep([SMOKE, SMOKE], tmp_path)
+        run_sweep([SMOKE, SMOKE], tmp_path)
     with pytest.raises(TenfoldError, match="use it with --on ray"):
-        sweep([SMOKE], tmp_path, address="auto")
+        run_sweep([SMOKE], tmp_path, address="auto")
     with pytest.raises(TenfoldError, match="0 workers; at least 1"):
-        sweep([SMOKE], tmp_path, workers=0)
+        run_sweep([SMOKE], tmp_path, workers=0)
     with pytest.raises(TenfoldError, match=r'"symmetry/addition-relative": unknown task'):
-        sweep([SMOKE, SMOKE.replace(task="addishun")], tmp_path)
+        run_sweep([SMOKE, SMOKE.replace(task="addishun")], tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
@@ -119,7 +119,7 @@ def finished(tmp_path_factory):
 def test_fresh_removes_nothing_until_all_is_right(finished, wrong):
     recipes = [SMOKE.replace(seed=seed) for seed in range(2)]
     with pytest.raises(TenfoldError):
-        sweep(recipes, finished, fresh=True, **wrong)
+        run_sweep(recipes, finished, fresh=True, **wrong)
     assert len(list(finished.glob("*/result.json"))) == 2
 
 
@@ -127,7 +127,7 @@ def test_fresh_removes_nothing_while_another_has_one_of_the_runs(finished):
     recipes = [SMOKE.replace(seed=seed) for seed in range(2)]
     with Lease(finished / recipes[1].run_name):
         with pytest.raises(TenfoldError, match="in use by process"):
-            sweep(recipes, finished, fresh=True)
+            run_sweep(recipes, finished, fresh=True)
     assert len(list(finished.glob("*/result.json"))) == 2
 
 
@@ -136,7 +136,7 @@ def test_what_a_killed_driver_left_goes(finished):
     with Lease(left):
         pass
     with Lease(live):
-        assert sweep([SMOKE], finished).kept == 1
+        assert run_sweep([SMOKE], finished).kept == 1
         assert not left.exists()
         assert live.exists()
 
@@ -144,7 +144,7 @@ def test_what_a_killed_driver_left_goes(finished):
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TenfoldError, match=f"cannot write to {tmp_path}/file: "):
-        sweep([SMOKE], tmp_path / "file")
+        run_sweep([SMOKE], tmp_path / "file")
 
 
 @pytest.mark.full
@@ -155,7 +155,7 @@ def test_damaged_and_foreign_results_fail_alone(tmp_path):
         folder.mkdir()
     (folders[0] / "result.json").write_text("{")
     (folders[1] / "result.json").write_text('{"fingerprint": "abc"}')
-    outcome = sweep(recipes, folders=folders)
+    outcome = run_sweep(recipes, folders=folders)
     assert [run.folder.name for run in outcome.runs] == ["2"]
     assert "cannot be read" in outcome.failures[0].reason
     assert "another recipe (abc)" in outcome.failures[1].reason
@@ -173,7 +173,7 @@ def test_a_run_that_another_process_has_is_waited_for(tmp_path):
         if heard[-1] == ["elsewhere", "finished"]:
             lease.__exit__(None, None, None)
 
-    outcome = sweep(recipes, tmp_path, workers=1, tell=tell)
+    outcome = run_sweep(recipes, tmp_path, workers=1, progress=tell)
     assert len(outcome.complete()) == 2
     assert "elsewhere" in states(heard)[0]
     assert states(heard)[0][-1] == "finished"
@@ -195,7 +195,7 @@ def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
                 os.kill(held["pid"], number)
                 (entries[0].folder / "status.json").unlink(missing_ok=True)
 
-    (run,) = sweep([slow], tmp_path, tell=tell).complete()
+    (run,) = run_sweep([slow], tmp_path, progress=tell).complete()
     assert min(step for pid, step in heard if pid not in ended) > 100
     assert (run.folder / "lease-000002").exists()
     alone = train(slow, tmp_path / "alone")
@@ -211,7 +211,7 @@ def test_a_worker_that_always_dies_fails_after_three_tries(tmp_path):
                 os.kill(int(with_lease["pid"]), signal.SIGKILL)
             (entries[0].folder / "status.json").unlink(missing_ok=True)
 
-    outcome = sweep([LONG, SMOKE], tmp_path, workers=1, tell=tell)
+    outcome = run_sweep([LONG, SMOKE], tmp_path, workers=1, progress=tell)
     (failure,) = outcome.failures
     assert "ended by SIGKILL" in failure.reason
     assert "3 times" in failure.reason
@@ -227,12 +227,12 @@ DRIVER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
 from tenfold.runs.recipe_files import recipe
-from tenfold.sweeps.sweep import plan, sweep
+from tenfold.sweeps.sweep import plan, run_sweep
 
 if __name__ == "__main__":
     smoke = recipe("symmetry/addition-relative", "smoke")
     endless = smoke.replace(train={"steps": 10**6, "checkpoint_every": 10**6})
-    sweep([endless], sys.argv[1], tell=lambda entries: print(entries[0].told.get("step"), flush=True))
+    run_sweep([endless], sys.argv[1], progress=lambda entries: print(entries[0].told.get("step"), flush=True))
 """
 
 
@@ -314,7 +314,7 @@ def test_many_runs_are_planned_in_no_time(monkeypatch):
     """Kinds are counted once; nothing is compared with everything."""
     heard = []
     entries = plan(
-        [SMOKE.replace(seed=s) for s in range(300)], tell=lambda *told: heard.append(told)
+        [SMOKE.replace(seed=s) for s in range(300)], progress=lambda *told: heard.append(told)
     )
     assert len({entry.folder for entry in entries}) == 300
     assert len({id(entry.counted) for entry in entries}) == 1

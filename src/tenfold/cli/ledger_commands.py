@@ -149,12 +149,14 @@ def _sweep(runs: Path, on: str, workers: int | None, address: str | None) -> Swe
     from tenfold.ledger.experiments import Incomplete
     from tenfold.runs.recipe import Recipe
     from tenfold.runs.run import Run
-    from tenfold.sweeps.sweep import sweep
+    from tenfold.sweeps.sweep import run_sweep
     from tenfold.sweeps.sweep_progress import Board
 
     def trains(recipes: Sequence[Recipe]) -> list[Run]:
         with Board() as board:
-            outcome = sweep(recipes, runs, on=on, workers=workers, address=address, tell=board)
+            outcome = run_sweep(
+                recipes, runs, on=on, workers=workers, address=address, progress=board
+            )
         if outcome.failures:
             raise Incomplete(outcome.failures, len(recipes))
         return outcome.runs

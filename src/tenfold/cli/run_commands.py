@@ -35,6 +35,12 @@ def train(
     *overrides: Overrides,
     scale: Annotated[str | None, Parameter(help="smoke, demo, laptop (default), paper.")] = None,
     seed: int | None = None,
+    from_: Annotated[
+        str | None,
+        Parameter(
+            name="--from", help="As --train.from: a finished run whose weights to start from."
+        ),
+    ] = None,
     out: Annotated[Path | None, Parameter(help="The run's folder; default runs/NAME-HASH.")] = None,
     fresh: Annotated[bool, Parameter(negative=(), help="Start over.")] = False,
     dry_run: Annotated[bool, Parameter(negative=(), help="Print what it would cost.")] = False,
@@ -74,7 +80,7 @@ def train(
     changes = nested(overrides)
     if seed is not None:
         changes["seed"] = seed
-    for key, value in (("threads", threads), ("device", device)):
+    for key, value in (("threads", threads), ("device", device), ("from", from_)):
         if value is not None:
             changes.setdefault("train", {})[key] = value
     chosen = find(recipe, scale, **changes)
@@ -97,7 +103,7 @@ def train(
         return print_cost(chosen, told)
     with Watch([chosen.name], [chosen.train.steps]) as watch:
         run = run_training(
-            chosen, out, fresh=fresh, tell=lambda line: watch(0, line), track=track, log_samples=log_samples
+            chosen, out, fresh=fresh, progress=lambda line: watch(0, line), track=track, log_samples=log_samples
         )  # fmt: skip
     if json_:
         return print_json({"folder": str(run.folder), **run.result()})

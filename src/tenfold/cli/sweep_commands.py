@@ -48,8 +48,7 @@ def sweep(
     `tenfold sweep grid.py --on ray --address auto --dry-run`
     """
     from tenfold.sweeps.grid import grid as read_grid
-    from tenfold.sweeps.sweep import plan, staff_of
-    from tenfold.sweeps.sweep import sweep as run_sweep
+    from tenfold.sweeps.sweep import plan, run_sweep, staff_of
     from tenfold.sweeps.sweep_progress import Board
     from tenfold.sweeps.sweep_text import print_outcome, print_plan
 
@@ -60,7 +59,7 @@ def sweep(
     with Board() as board:
         outcome = run_sweep(
             recipes, out, on=on, workers=workers, address=address, fresh=fresh, track=track,
-            log_samples=log_samples, tell=board,
+            log_samples=log_samples, progress=board,
             planning=board.planning,
         )  # fmt: skip
     print_outcome(outcome, out, as_json=json_)

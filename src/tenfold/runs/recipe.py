@@ -43,6 +43,7 @@ def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
     >>> spelled({"model": "gru"}), spelled({"model": {"name": "looped", "loops": 8}})
     ({'model': {'kind': 'gru'}}, {'model': {'kind': 'looped', 'loops': 8}})
     """
+    values = _another_start(values)
     model = values.get("model")
     if isinstance(model, str):
         return {**values, "model": {"kind": model}}
@@ -56,8 +57,22 @@ def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "model": written}
 
 
+def _another_start(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A change of `train.from` that names no weights forgets the hash of those named before."""
+    train = values.get("train")
+    if not isinstance(train, Mapping) or not isinstance(start := train.get("from"), Mapping):
+        return values
+    return {**values, "train": {**train, "from": {"weights": None, **start}}}
+
+
 PROSE = {"name", "about", "claim"}  # keys that decide nothing
-HOUSEKEEPING = {"train": {"log_every", "checkpoint_every"}}
+HOUSEKEEPING = {
+    "train": {
+        "log_every": True,
+        "checkpoint_every": True,
+        "from_": {"name": True, "checkpoint": True},  # the hash of the weights is what decides
+    }
+}
 
 
 ClaimId = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?$")]
@@ -193,6 +208,16 @@ class Recipe(Strict):
             return re.sub(r"[^a-z0-9]+", "-", str(value["paper"]).lower()).strip("-") or None
         return value
 
+    @pydantic.field_validator("train", mode="after")
+    @classmethod
+    def _weights_hash(cls, train: Training) -> Training:
+        """Read the hash of the weights to start from, once: the run that they are of may be gone later."""
+        if train.from_ is None or train.from_.weights is not None:
+            return train
+        from tenfold.runs.warm_start import with_hash
+
+        return train.model_copy(update={"from_": with_hash(train.from_)})
+
     @pydantic.field_validator("schemes", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
@@ -203,7 +228,7 @@ class Recipe(Strict):
         return Recipe.of(merge(self.as_json(), spelled(changes)))
 
     def as_json(self) -> dict[str, Any]:
-        return self.model_dump(mode="json")
+        return self.model_dump(mode="json", by_alias=True)
 
     def as_yaml(self) -> str:
         return yaml.safe_dump(self.as_json(), sort_keys=False)
@@ -215,7 +240,9 @@ class Recipe(Strict):
         So a key that a later version adds leaves the name of a run as it was.
         """
         excluded: Any = {**dict.fromkeys(PROSE, True), **HOUSEKEEPING}
-        differs = self.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
+        differs = self.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude=excluded
+        )
         decides = {key: value for key, value in differs.items() if value != {}}
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -267,10 +294,11 @@ def _leaves(values: Any, where: str = "") -> dict[str, Any]:
 
 def _refuse_unknown(kind: type[pydantic.BaseModel], values: dict[str, Any], where: str) -> None:
     """Unknown keys first, so that the message can suggest the right one."""
+    fields = {field.alias or name: field for name, field in kind.model_fields.items()}
     for key, value in values.items():
-        if key not in kind.model_fields:
-            raise unknown("recipe key", where + str(key), [where + k for k in kind.model_fields])
-        inner = kind.model_fields[key].annotation
+        if key not in fields:
+            raise unknown("recipe key", where + str(key), [where + name for name in fields])
+        inner = fields[key].annotation
         if isinstance(inner, type) and issubclass(inner, Strict | Training):
             if isinstance(value, dict):
                 _refuse_unknown(inner, value, f"{where}{key}.")

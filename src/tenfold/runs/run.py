@@ -138,7 +138,7 @@ class Run:
         if which not in self._models:
             model = self.built.model()
             try:
-                model.load_state_dict(self._weights(which))
+                model.load_state_dict(self.weights(which))
             except RuntimeError as error:
                 told = " ".join(str(error).split())
                 raise TenfoldError(
@@ -159,7 +159,8 @@ class Run:
         """Whether it is weights and a recipe alone, as `export` leaves them."""
         return (self.folder / WEIGHTS).exists()
 
-    def _weights(self, which: Which) -> Tensors:
+    def weights(self, which: Which = "best") -> Tensors:
+        """The tensors of a checkpoint by name."""
         if self.published:
             try:
                 return load_file(self.folder / WEIGHTS)

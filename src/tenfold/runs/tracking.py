@@ -131,7 +131,7 @@ def tracking(name: str | None, folder: Path, recipe: Recipe) -> Iterator[Tracker
         tracker.close()
 
 
-def forget(folder: Path) -> None:
+def remove_tracks(folder: Path) -> None:
     """Remove what trackers left of a run."""
     for name in TRACKERS.names():
         shutil.rmtree(folder / name, ignore_errors=True)

@@ -1,4 +1,16 @@
-"""Training a recipe in its folder, from the first step to `result.json`, which is written last."""
+"""Training a recipe in its folder, from the recipe to `result.json`. This page is the whole path:
+
+train
+  together               meet the other processes, if torchrun started several    training/distributed.py
+  _record                what the run is made with; bad input is refused here      runs/environment.py
+  Lease                  the folder belongs to one process at a time               runs/lease.py
+    _is_finished         refuse another recipe's folder; a finished run is done    runs/run.py
+    _new_model           random weights, or those of another run                   runs/build.py, warm_start.py
+    _begin               write recipe.yaml and environment.json
+    _fit                 train or resume; checkpoints, metrics.jsonl               training/loop.py
+    _measure             the rows of both checkpoints                              runs/source.py
+    _write_result        result.json, written last
+"""
 
 from __future__ import annotations
 
@@ -8,7 +20,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,130 +30,179 @@ from tenfold.models import Model
 from tenfold.runs.environment import environment
 from tenfold.runs.lease import Lease
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.recipe_files import recipe as find
+from tenfold.runs.recipe_files import recipe as recipe_by_name
 from tenfold.runs.run import CHECKPOINTS, Run, Which
 from tenfold.runs.sample_log import SAMPLES_FILE, SampleLog, describe
 from tenfold.runs.stops import STOPS
-from tenfold.runs.tracking import TRACKERS, forget, tracking
+from tenfold.runs.tracking import TRACKERS, remove_tracks, tracking
+from tenfold.training.checkpoint import Checkpoints
 from tenfold.training.distributed import Team, together
 from tenfold.training.loop import Job, Metrics, Progress
 from tenfold.training.loop import train as train_loop
 
-OURS = (
+FILES = (
     "result.json", "metrics.jsonl", "recipe.yaml", "environment.json", "status.json", "log.txt",
     SAMPLES_FILE, "certificate.json", "feats.json",
 )  # fmt: skip
-Tell = Callable[[Metrics], None]
+Callback = Callable[[Metrics], None]
+StopWhen = Callable[[Model, int], str | None]
 
 
 def train(
     recipe: Recipe | str,
     out: Path | str | None = None,
     *,
+    from_: Run | Path | str | None = None,
     fresh: bool = False,
-    stop: Callable[[Model, int], str | None] | None = None,
-    tell: Tell | None = None,
+    stop: StopWhen | None = None,
+    progress: Callback | None = None,
     patience: float = 0.0,
     track: str | None = None,
     log_samples: bool = False,
 ) -> Run:
     """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run.
 
-    A folder in which another process works is waited for `patience` seconds, then refused. `track` names
-    who draws the curves; `log_samples` keeps every question and answer. Started by torchrun, the processes
-    train one run; `stop` and `tell` are the first's.
+    Arguments:
+        out: the folder of the run; default `runs/NAME-HASH`.
+        from_: a finished run whose weights training starts from, as `train.from` in the recipe.
+        fresh: remove what the folder has of a run, and start over.
+        stop: is called with the model and the step after every step; a string ends training, and is the reason.
+        progress: is called with the metrics of every step, and with the state of the measurements.
+        patience: seconds to wait for a folder in which another process works, before it is refused.
+        track: the name of a tracker, which draws the curves.
+        log_samples: keep every question and answer in samples.jsonl.
+
+    Started by torchrun, the processes train one run; `stop` and `progress` are called in the first.
     """
-    recipe = find(recipe) if isinstance(recipe, str) else recipe
-    folder = Path(out) if out is not None else Path("runs") / recipe.run_name
-    run = Run(folder, recipe)
-    asked = Asked(fresh, stop, tell, patience, track, log_samples)
-    with together(recipe.train) as team:
-        return _train(run, team, asked) if team.first else _train_along(run, team)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of a training beside its recipe; none of it decides the weights but `stop`."""
-
-    fresh: bool
-    stop: Callable[[Model, int], str | None] | None
-    tell: Tell | None
-    patience: float
-    track: str | None
-    log_samples: bool
-
-
-def _train(run: Run, team: Team, asked: Asked) -> Run:
-    """What the first process does, which is all if it is alone."""
-    folder, recipe = run.folder, run.recipe
-    built = run.built
-    made = {**environment(), "processes": team.size, **built.source.prepare()}
-    if asked.log_samples:
-        built.source.problems()  # there are none to log of a text
-    if asked.track is not None:
-        TRACKERS[asked.track]  # an unknown one is told before anything is written
-    with Lease(folder, asked.patience) as lease:
-        _settle_in(folder, recipe, asked.fresh, made)
-        if run.finished:
-            run.check_result()
-        if team.told(run.finished):
-            return run
-        proof = STOPS[recipe.stop](built) if recipe.stop and asked.stop is None else None
-
-        def heard(line: Metrics) -> None:
-            lease.check()
-            if asked.tell is not None:
-                asked.tell(line)
-
-        with tracking(asked.track, folder, recipe) as tracker:
-            job = replace(
-                _job(run, team),
-                evaluate=functools.partial(_validate, run),
-                evaluate_every=recipe.eval.every,
-                stop=proof or asked.stop,
-                tell=heard,
-                track=tracker,
-            )
-            progress = train_loop(job)
-        if proof is not None and progress.reason == recipe.stop:
+    run = _run_of(recipe, out, from_)
+    with together(run.recipe.train) as team:
+        if not team.first:
+            return _train_along(run, team)
+        record = _record(run, team, track, log_samples)
+        with Lease(run.folder, patience) as lease:
+            finished = not fresh and _is_finished(run)
+            if not finished:
+                model = _new_model(run, fresh)
+                _begin(run, fresh, record)
+            if team.told(finished):
+                return run
+            report = _while_leased(lease, progress)
+            state = _fit(run, team, model, lease, stop, report, track)
+            began = time.monotonic()
+            rows = _measure(run, state, report, log_samples)
+            record = {"environment": record, "attempt": lease.attempt}
+            record["eval_seconds"] = time.monotonic() - began
             lease.confirm()
-            proof.write(run)
-        began = time.monotonic()
-        with SampleLog(folder / SAMPLES_FILE) if asked.log_samples else nullcontext() as log:
-            rows = _measure(run, progress, heard, log)
-        result = {
-            "run": recipe.run_name,
-            "fingerprint": recipe.fingerprint,
-            "seed": recipe.seed,
-            "steps": progress.step,
-            "samples": progress.step * recipe.train.batch * recipe.train.accumulate,
-            "reason": progress.reason,
-            "best_step": progress.best_step,
-            "parameters": job.model.parameter_count(),
-            "train_seconds": progress.seconds,
-            "eval_seconds": time.monotonic() - began,
-            "rows": rows,
-            "environment": made,
-            "attempt": lease.attempt,
-        }
-        lease.confirm()
-        write_once(folder / "result.json", json.dumps(result, indent=1).encode())
-    team.wait()
+            _write_result(run, state, rows, record)
+        team.wait()
     return run
+
+
+def _run_of(recipe: Recipe | str, out: Path | str | None, from_: Run | Path | str | None) -> Run:
+    recipe = recipe_by_name(recipe) if isinstance(recipe, str) else recipe
+    if from_ is not None:
+        source = from_.folder if isinstance(from_, Run) else from_
+        recipe = recipe.replace(train={"from": str(source)})
+    return Run(Path(out) if out is not None else Path("runs") / recipe.run_name, recipe)
+
+
+def _record(run: Run, team: Team, track: str | None, log_samples: bool) -> dict[str, Any]:
+    """What the run is made with. Whatever is wrong with the request raises here, before anything is written."""
+    source = run.built.source
+    if log_samples:
+        source.problems()  # raises for a text, which has none to log
+    if track is not None:
+        TRACKERS[track]  # raises for an unknown name
+    return {**environment(), "processes": team.size, **source.prepare()}
+
+
+def _is_finished(run: Run) -> bool:
+    """Whether the folder has this recipe's result; a folder with another recipe's run is refused."""
+    if (run.folder / "recipe.yaml").exists():
+        stored = Run.open(run.folder).recipe
+        if stored.fingerprint != run.recipe.fingerprint:
+            raise TenfoldError(
+                f"{run.folder} holds a run of another recipe ({stored.difference(run.recipe)}); "
+                "use another --out, or --fresh to start over"
+            )
+        run.check_text()
+    if run.finished:
+        run.check_result()
+    return run.finished
+
+
+def _new_model(run: Run, fresh: bool = False, *, first: bool = True) -> Model:
+    """The model before its first step; a run that has checkpoints does not need the run that it started from."""
+    model = run.built.model()
+    resumes = not fresh and Checkpoints(run.folder / "checkpoints").steps()
+    if run.recipe.train.from_ is not None and not resumes:
+        from tenfold.runs.warm_start import start_from
+
+        start_from(model, run.recipe, warn=first)
+    return model
+
+
+def _begin(run: Run, fresh: bool, record: dict[str, Any]) -> None:
+    """Leave the recipe and the environment in a folder that has none; `fresh` removes what is there."""
+    if fresh:
+        clear(run.folder)
+    elif (run.folder / "recipe.yaml").exists():
+        return
+    write_atomically(run.folder / "environment.json", json.dumps(record, indent=1).encode())
+    write_atomically(run.folder / "recipe.yaml", run.recipe.as_yaml().encode())
+
+
+def _while_leased(lease: Lease, progress: Callback | None) -> Callback:
+    """A callback that ends training once the folder belongs to another process."""
+
+    def report(line: Metrics) -> None:
+        lease.check()
+        if progress is not None:
+            progress(line)
+
+    return report
+
+
+def _fit(
+    run: Run,
+    team: Team,
+    model: Model,
+    lease: Lease,
+    stop: StopWhen | None,
+    report: Callback,
+    track: str | None,
+) -> Progress:
+    """Train to the last step, or to the reason for which `stop` or the recipe's own `stop` ends it."""
+    recipe = run.recipe
+    proof = STOPS[recipe.stop](run.built) if recipe.stop and stop is None else None
+    with nullcontext() if track is None else tracking(track, run.folder, recipe) as tracker:
+        job = replace(
+            _job(run, team, model),
+            evaluate=functools.partial(_validate, run),
+            evaluate_every=recipe.eval.every,
+            stop=proof or stop,
+            tell=report,
+            track=tracker,
+        )
+        state = train_loop(job)
+    if proof is not None and state.reason == recipe.stop:
+        lease.confirm()
+        proof.write(run)
+    return state
 
 
 def _train_along(run: Run, team: Team) -> Run:
-    """What the others do: their share of every batch, while the first does all else."""
+    """What the other processes do: their share of every batch. The first process does everything else."""
     if team.told(False):
         return run
-    train_loop(_job(run, team))
-    team.wait()  # the first measures
+    train_loop(_job(run, team, _new_model(run, first=False)))
+    team.wait()  # the first process measures
     return run
 
 
-def _job(run: Run, team: Team) -> Job:
+def _job(run: Run, team: Team, model: Model) -> Job:
     return Job(
-        model=run.built.model(),
+        model=model,
         batch_at=run.built.batch_at,
         options=run.recipe.train,
         folder=run.folder,
@@ -152,7 +213,7 @@ def _job(run: Run, team: Team) -> Job:
 
 
 def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
-    """How good the model is on its way, on problems that nobody else is asked."""
+    """The score of the model during training, on problems that are used for nothing else."""
     options = run.recipe.eval
     source, lengths = run.built.source, options.validation or options.lengths[:4]
     answerer, n = source.answerer(model), options.validation_n
@@ -160,52 +221,56 @@ def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
 
 
 def _measure(
-    run: Run, progress: Progress, tell: Tell, log: SampleLog | None
+    run: Run, state: Progress, report: Callback, log_samples: bool
 ) -> list[dict[str, Any]]:
     """The rows of both checkpoints; where the best is the last, they are measured once."""
-    options, found = run.recipe.eval, []
-    alike = progress.best_step == progress.step
-    for which in CHECKPOINTS[:1] if alike else CHECKPOINTS:
-        names = CHECKPOINTS if alike else (which,)
-        about = run.folder.name, run.recipe.seed, names
-        measured = run.built.source.measure(
-            run.answerer(which),
-            options.lengths,
-            options.slices,
-            options.n,
-            tell=functools.partial(_measured, tell, which),
-            log=None if log is None else describe(log, run.built.batcher, *about),
-        )
-        found += [{**row.as_json(), "checkpoint": name} for name in names for row in measured]
-    return found
-
-
-def _measured(tell: Tell, which: Which, done: int, of: int) -> None:
-    tell({"measured": done, "of": of, "doing": f"measuring the {which} checkpoint"})
-
-
-def _settle_in(folder: Path, recipe: Recipe, fresh: bool, made: dict[str, Any]) -> None:
-    """Refuse a folder with another recipe's run; start over when asked to; leave a recipe beside the run."""
-    path = folder / "recipe.yaml"
-    if fresh:
-        clear(folder)
-    elif path.exists():
-        held = Run.open(folder).recipe
-        if held.fingerprint != recipe.fingerprint:
-            raise TenfoldError(
-                f"{folder} holds a run of another recipe ({held.difference(recipe)}); "
-                "use another --out, or --fresh to start over"
+    options, rows = run.recipe.eval, []
+    alike = state.best_step == state.step
+    with SampleLog(run.folder / SAMPLES_FILE) if log_samples else nullcontext() as log:
+        for which in CHECKPOINTS[:1] if alike else CHECKPOINTS:
+            names = CHECKPOINTS if alike else (which,)
+            about = run.folder.name, run.recipe.seed, names
+            measured = run.built.source.measure(
+                run.answerer(which),
+                options.lengths,
+                options.slices,
+                options.n,
+                tell=functools.partial(_measured, report, which),
+                log=None if log is None else describe(log, run.built.batcher, *about),
             )
-        Run(folder, recipe).check_text()
-        return
-    write_atomically(folder / "environment.json", json.dumps(made, indent=1).encode())
-    write_atomically(path, recipe.as_yaml().encode())
+            rows += [{**row.as_json(), "checkpoint": name} for name in names for row in measured]
+    return rows
+
+
+def _measured(report: Callback, which: Which, done: int, of: int) -> None:
+    report({"measured": done, "of": of, "doing": f"measuring the {which} checkpoint"})
+
+
+def _write_result(
+    run: Run, state: Progress, rows: list[dict[str, Any]], record: dict[str, Any]
+) -> None:
+    recipe = run.recipe
+    result = {
+        "run": recipe.run_name,
+        "fingerprint": recipe.fingerprint,
+        "seed": recipe.seed,
+        "steps": state.step,
+        "samples": state.step * recipe.train.batch * recipe.train.accumulate,
+        "reason": state.reason,
+        "best_step": state.best_step,
+        "parameters": run.model("final").parameter_count(),
+        "train_seconds": state.seconds,
+        "eval_seconds": record["eval_seconds"],
+        "rows": rows,
+        "environment": record["environment"],
+        "attempt": record["attempt"],
+    }
+    write_once(run.folder / "result.json", json.dumps(result, indent=1).encode())
 
 
 def clear(folder: Path) -> None:
-    """Leave nothing of a run; the folder must be ours."""
-    left = [folder / name for name in OURS]
-    for path in [*left, *folder.glob("machine.*")]:
+    """Remove everything of a run from its folder, which must be leased to this process."""
+    for path in [*(folder / name for name in FILES), *folder.glob("machine.*")]:
         path.unlink(missing_ok=True)
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
-    forget(folder)
+    remove_tracks(folder)

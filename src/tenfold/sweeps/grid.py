@@ -18,6 +18,7 @@ or a function `grid(scale)` that gives one.
 from __future__ import annotations
 
 import itertools
+import re
 import runpy
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -64,6 +65,33 @@ def grid(
         recipes = [each.replace(seed=seed) for each in alone.values() for seed in seeds]
         _refuse_twins(path, recipes)
     return recipes
+
+
+def recipes_of(
+    source: Path | str | Sequence[Recipe | str],
+    scale: str | None = None,
+    seeds: Sequence[int] | None = None,
+) -> list[Recipe]:
+    """The recipes of a sweep: of a grid file, of one recipe's name or file, or of a list of recipes and names."""
+    if isinstance(source, Path | str):
+        if _is_grid(Path(source)):
+            return grid(source, scale, seeds)
+        source = [str(source)]
+    recipes = [each if isinstance(each, Recipe) else recipe(each, scale) for each in source]
+    if not recipes:
+        raise TenfoldError("an empty sweep: there is no recipe in it")
+    if seeds is None:
+        return recipes
+    return [each.replace(seed=seed) for each in recipes for seed in seeds]
+
+
+def _is_grid(path: Path) -> bool:
+    """Whether a file gives recipes: a Python file that defines `grid`, or YAML with the keys of a grid."""
+    if path.suffix == ".py":
+        return not path.is_file() or bool(re.search(r"^(def )?grid\b", path.read_text(), re.M))
+    if path.suffix not in {".yaml", ".yml"} or not path.is_file():
+        return path.suffix in {".yaml", ".yml"}
+    return bool(read_mapping(path, "a grid").keys() & {"recipe", "cases", "product", "seeds"})
 
 
 def _refuse_twins(path: Path, recipes: Sequence[Recipe]) -> None:

@@ -26,6 +26,7 @@ from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
 from tenfold.runs.tracking import TRACKERS
 from tenfold.runs.train import clear
+from tenfold.sweeps.grid import recipes_of
 from tenfold.sweeps.local_pool import LocalPool
 from tenfold.sweeps.worker import Ending, Errand, last_lines, status
 
@@ -65,6 +66,9 @@ class SweepEntry:
         return min(1.0, self.told.get("step", 0) / self.recipe.train.steps)
 
 
+Callback = Callable[[Sequence[SweepEntry]], None]
+
+
 @dataclass(frozen=True)
 class Failure:
     name: str
@@ -82,9 +86,20 @@ class Outcome:
     def complete(self) -> list[Run]:
         """All runs; an error if one is missing."""
         if self.failures:
-            told = (f"{failure.name}: {failure.reason}" for failure in self.failures)
-            raise TenfoldError("; ".join(told))
+            raise SweepFailed(self)
         return self.runs
+
+
+class SweepFailed(TenfoldError):
+    """Some runs of a sweep failed. The others are finished, and the same call tries the failed ones again."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        failures = outcome.failures
+        of = len(failures) + len(outcome.runs)
+        reasons = "; ".join(f"{each.name}: {each.reason}" for each in failures)
+        super().__init__(f"{len(failures)} of {of} runs failed; {reasons}")
+        self.outcome = outcome
+        self.lines = [f"{each.name}: {line}" for each in failures for line in each.log]
 
 
 class Workers(Protocol):
@@ -122,6 +137,35 @@ def staff_of(on: str, workers: int | None, address: str | None = None) -> Worker
 
 
 def sweep(
+    recipes: Path | str | Sequence[Recipe | str],
+    folder: Path | str = Path("runs"),
+    *,
+    scale: str | None = None,
+    seeds: Sequence[int] | None = None,
+    on: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    fresh: bool = False,
+    track: str | None = None,
+    log_samples: bool = False,
+    progress: Callback | None = None,
+) -> list[Run]:
+    """Train every recipe below `folder` and return the finished runs; `SweepFailed` says which runs failed.
+
+    Arguments:
+        recipes: a grid file, a recipe's name or file, or a list of recipes and names.
+        scale: of the grid and of recipes that are given by name.
+        seeds: train every recipe with each of them, in place of its own.
+        on: "local", or "ray" with the address of a cluster.
+        progress: is called with all entries a few times a second; `sweep_progress.Board` displays them.
+    """
+    return run_sweep(
+        recipes_of(recipes, scale, seeds), folder, on=on, workers=workers, address=address, fresh=fresh,
+        track=track, log_samples=log_samples, progress=progress,
+    ).complete()  # fmt: skip
+
+
+def run_sweep(
     recipes: Sequence[Recipe],
     folder: Path | str = Path("runs"),
     *,
@@ -132,20 +176,20 @@ def sweep(
     fresh: bool = False,
     track: str | None = None,
     log_samples: bool = False,
-    tell: Callable[[Sequence[SweepEntry]], None] | None = None,
+    progress: Callback | None = None,
     planning: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Train every recipe in a folder of its own below `folder` (or in `folders`); failures stop no other run.
 
-    `tell` hears of all runs a few times a second, `planning` of every recipe that was counted before. SIGTERM,
-    SIGHUP and Ctrl-C end the workers, which save first.
+    `progress` is called with all entries a few times a second, `planning` after every recipe that was counted.
+    SIGTERM, SIGHUP and Ctrl-C end the workers, which save first.
     """
     hired = staff_of(on, workers, address)
     if track is not None:
         TRACKERS[track]  # an unknown one is told now
     entries = plan(recipes, folder, folders, planning)
     home = _home(entries[0].folder.parent)
-    extras = {"driver": home, "track": track, "log_samples": log_samples}
+    extras = {"driver": home, "cwd": Path.cwd(), "track": track, "log_samples": log_samples}
     try:
         with Lease(home), hired as staff, _obeying():
             _look_around(entries, fresh)
@@ -153,15 +197,15 @@ def sweep(
                 _start(entries, staff, extras)
                 for number, how in staff.ended(TICK):
                     _end(entries[number], how)
-                if tell is not None:
+                if progress is not None:
                     _look(entries)
-                    tell(entries)
+                    progress(entries)
     except KeyboardInterrupt:
         raise _stopped(signal.SIGINT) from None
     finally:
         shutil.rmtree(home, ignore_errors=True)
-    if tell is not None:
-        tell(entries)
+    if progress is not None:
+        progress(entries)
     return _outcome(entries)
 
 
@@ -169,7 +213,7 @@ def plan(
     recipes: Sequence[Recipe],
     folder: Path | str = Path("runs"),
     folders: Sequence[Path] | None = None,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[SweepEntry]:
     """Every recipe built and counted, before any is started."""
     if not recipes:
@@ -188,8 +232,8 @@ def plan(
             except TenfoldError as error:
                 raise TenfoldError(f'"{recipe.name}": {error}') from None
         entries[place] = SweepEntry(recipe, place, counted[alike])
-        if tell is not None:
-            tell(done, len(recipes))
+        if progress is not None:
+            progress(done, len(recipes))
     return list(entries.values())
 
 

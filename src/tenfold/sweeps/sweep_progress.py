@@ -21,7 +21,7 @@ ENDED = ("finished", "kept", "failed")
 
 
 class Board:
-    """`with Board() as board: sweep(recipes, tell=board)`."""
+    """`with Board() as board: sweep(recipes, progress=board)`."""
 
     def __init__(self) -> None:
         self.console = Console(stderr=True)

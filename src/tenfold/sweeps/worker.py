@@ -15,7 +15,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +41,7 @@ class Errand:
     recipe: dict[str, Any]
     folder: Path
     driver: Path  # the folder of the driver's lease
+    cwd: Path  # where the driver runs: relative names in a recipe are meant from there
     track: str | None = None
     log_samples: bool = False
 
@@ -64,7 +65,8 @@ def do(errand: Errand) -> Ending:
         )
     try:
         errand.folder.mkdir(parents=True, exist_ok=True)
-        with _logging(errand.folder / LOG), _guarded(errand.driver):
+        place = chdir(errand.cwd) if errand.cwd.is_dir() else nullcontext()
+        with place, _logging(errand.folder / LOG), _guarded(errand.driver):
             return _train(errand)
     except OSError as error:
         return Ending("failed", f"cannot write to {errand.folder}: {error.strerror or error}")
@@ -76,7 +78,7 @@ def _train(errand: Errand) -> Ending:
         train(
             Recipe.of(errand.recipe),
             errand.folder,
-            tell=speak,
+            progress=speak,
             track=errand.track,
             log_samples=errand.log_samples,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pydantic
@@ -16,8 +16,26 @@ from tenfold.core.registry import Registry
 Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
 
 
-class Training(pydantic.BaseModel):
+class WarmStart(pydantic.BaseModel):
+    """The weights that training starts from: those of a finished run. `from: RUN` is short for `from: {name: RUN}`.
+
+    `weights` is the hash of the tensors. It is filled in when a recipe is read, and it alone is part of the fingerprint.
+    """
+
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    name: str  # of the run: its folder, the beginning of its name in runs/, or a shipped model
+    checkpoint: Literal["best", "final"] = "best"
+    weights: str | None = None
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+
+class Training(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     steps: pydantic.PositiveInt = 1000
     batch: pydantic.PositiveInt = 64
@@ -34,6 +52,7 @@ class Training(pydantic.BaseModel):
     log_every: pydantic.PositiveInt = 20
     threads: pydantic.PositiveInt = 1  # another count gives other bits, so it is part of the recipe
     device: str = "cpu"
+    from_: WarmStart | None = pydantic.Field(default=None, alias="from")  # default: random weights
 
 
 def make_optimizer(model: nn.Module, options: Training) -> torch.optim.AdamW:

@@ -97,7 +97,7 @@ def test_resumed_it_ends_at_the_same_step_with_the_same_bits(tmp_path, proved):
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(Stopped, match=f"at step {cut}"):
-        tenfold.train(LOCAL, out=tmp_path / "run", tell=interrupt)
+        tenfold.train(LOCAL, out=tmp_path / "run", progress=interrupt)
     again = tenfold.train(LOCAL, out=tmp_path / "run")
     assert (again.result()["steps"], again.result()["reason"]) == (steps, "certified")
     for name, value in proved.model("final").state_dict().items():
@@ -136,7 +136,7 @@ def test_averages_are_refused(tmp_path):
 def test_what_cannot_be_certified_fails_at_once(tmp_path, changes, reason):
     seen = []
     with pytest.raises(NotCertifiable, match=reason) as told:
-        tenfold.train(LOCAL.replace(**changes), out=tmp_path / "run", tell=seen.append)
+        tenfold.train(LOCAL.replace(**changes), out=tmp_path / "run", progress=seen.append)
     assert "\n" not in str(told.value)
     assert [line for line in seen if line.get("step", 0) > 1] == []
 
