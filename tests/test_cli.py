@@ -394,7 +394,7 @@ def test_certify_refuses(tenfold, proved, run, tmp_path):
     (tmp_path / "no.json").write_text("{")
     refused(tenfold("certify", proved, "--check", "no.json"), "no.json cannot be read")
     refused(tenfold("certify", proved, "--check", "nowhere.json"), "nowhere.json")
-    refused(tenfold("certify", proved, "--limit", 0), "--limit is 0; at least 1 context")
+    refused(tenfold("certify", proved, "--limit", 0), "the limit is 0 contexts; it must be at least 1")
     refused(tenfold("certify", proved, "--limit", 10), "more than 10 contexts of 2 columns")
     code, out, err = tenfold("certify", run, "--json")  # in place: no decoder
     assert code == 2

@@ -10,8 +10,8 @@ are left out: they have no bound. About 5 minutes a seed on one idle core at lap
 """
 
 from tenfold.features.calibration.calibrate import calibrate, with_lines
-from tenfold.features.proofs.certificate import unprovable
 from tenfold.features.proofs.proof_rows import proof
+from tenfold.features.proofs.prover import unprovable
 from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
 

@@ -7,8 +7,8 @@ whether rounding is bounded, too, `contexts` how many the proof runs over, `marg
 About half an hour on two idle cores at laptop scale; finished runs are not done again.
 """
 
-from tenfold.features.proofs.certificate import unprovable
 from tenfold.features.proofs.proof_rows import proof
+from tenfold.features.proofs.prover import unprovable
 from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
 

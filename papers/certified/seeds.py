@@ -16,8 +16,14 @@ import numpy as np
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks import samplers
-from tenfold.features.proofs.certificate import Certificate, weights_hash
-from tenfold.features.proofs.certify import CERTIFICATE, certify, keep, read_certificate
+from tenfold.features.proofs.certify import (
+    CERTIFICATE,
+    Certificate,
+    certify,
+    read_certificate,
+    write_certificate,
+)
+from tenfold.features.proofs.prover import weights_hash
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.run import Run
@@ -74,7 +80,7 @@ def certificate(run: Run) -> Certificate:
     """The one that ended the training; where none did, one of the last weights."""
     path = run.folder / CERTIFICATE
     if not path.exists():
-        keep(run, certify(run, which="final", limit=LIMIT))
+        write_certificate(run, certify(run, which="final", limit=LIMIT))
     held = read_certificate(path)
     found = Certificate(**{field.name: held[field.name] for field in fields(Certificate)})
     if found.weights != weights_hash(run.model("final")):

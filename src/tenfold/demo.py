@@ -13,10 +13,14 @@ from tenfold.core.files import write_atomically
 from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples
 from tenfold.drawing.report_page import write_report
-from tenfold.features.proofs.certify import certify, keep
-from tenfold.features.proofs.long_problems import FEATS, Feat, feat, integer
-from tenfold.features.proofs.machine_files import write_machine
-from tenfold.features.proofs.proof_text import print_certificate, print_feat, print_machine
+from tenfold.features.proofs.certify import certify, write_certificate
+from tenfold.features.proofs.long_problems import (
+    LONG_PROBLEMS,
+    LongProblem,
+    integer,
+    solve_long_problem,
+)
+from tenfold.features.proofs.machine_files import describe_machine, write_machine
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.run import Run
@@ -43,19 +47,19 @@ def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]
         runs = run_sweep(recipes, folders=folders, fresh=fresh, progress=board).complete()
     proved = runs[0]
     certificate = certify(proved)
-    keep(proved, certificate)
-    print_certificate(certificate)
-    found = extract_machine(proved)
-    print_machine(found, proved.built.batcher.task)
-    write_machine(found, proved.built.batcher.task, proved.folder)
-    feats = list(map(_shown, _feats(proved, *LONGEST.get(scale, USUAL))))
-    told = json.dumps([each.as_json() for each in feats], indent=1)
-    write_atomically(proved.folder / FEATS, told.encode())
+    write_certificate(proved, certificate)
+    print(certificate.summary())
+    machine = extract_machine(proved)
+    print(describe_machine(machine, proved.built.batcher.task))
+    write_machine(machine, proved.built.batcher.task, proved.folder)
+    problems = list(map(_solve, _long_problems(proved, *LONGEST.get(scale, USUAL))))
+    text = json.dumps([each.as_json() for each in problems], indent=1)
+    write_atomically(proved.folder / LONG_PROBLEMS, text.encode())
     length = recipes[0].data.length
     return write_report(runs, out, f"Addition, trained on up to {length} digits")
 
 
-def _feats(run: Run, random: int, nines: int) -> list[tuple[Run, str, Examples]]:
+def _long_problems(run: Run, random: int, nines: int) -> list[tuple[Run, str, Examples]]:
     task = run.built.batcher.task
     drawn = task.sample(1, random, np.random.default_rng(0), exact)
     return [
@@ -64,13 +68,13 @@ def _feats(run: Run, random: int, nines: int) -> list[tuple[Run, str, Examples]]
     ]
 
 
-def _shown(asked: tuple[Run, str, Examples]) -> Feat:
-    run, what, examples = asked
-    found = feat(run, what, examples)
-    print_feat(found)
+def _solve(problem: tuple[Run, str, Examples]) -> LongProblem:
+    run, what, examples = problem
+    solved = solve_long_problem(run, what, examples)
+    print(solved.summary())
     began = time.monotonic()
     first, second = (integer(digits) for digits in examples.operands[0])
     if integer(examples.answer[0]) != first + second:
         raise TenfoldError(f"{what}: Python's integers have another sum")
     print(f"  the truth was checked with Python's integers, {time.monotonic() - began:.1f} s")
-    return found
+    return solved

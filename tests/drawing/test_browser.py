@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from tenfold.drawing.report_page import write_story
 from tenfold.drawing.run_groups import gather
-from tenfold.features.proofs.certify import certify, keep
+from tenfold.features.proofs.certify import certify, write_certificate
 from tenfold.features.proofs.machine_files import write_machine
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.ledger.paper_report import write_paper
@@ -64,7 +64,7 @@ def report(tmp_path_factory):
             made = recipe(name, "smoke", seed=seed, eval=asked)
             train(made, folder / "runs" / made.run_name)
     run = Run.open(folder / "runs" / made.run_name)
-    keep(run, certify(run))
+    write_certificate(run, certify(run))
     write_machine(extract_machine(run), run.built.batcher.task, run.folder)
     shutil.copytree(SHELF / "comparison", folder / "runs" / "published")
     story = gather([folder / "runs"])

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from tenfold.data.tasks import samplers
-from tenfold.features.proofs.certificate import Prover, unprovable
 from tenfold.features.proofs.certify import certify
+from tenfold.features.proofs.prover import Prover, unprovable
 from tenfold.ledger import experiments
 from tenfold.models.locality import NotCertifiable
 from tenfold.results.committed import read_rows

@@ -12,9 +12,9 @@ import torch
 
 import tenfold
 from tenfold.data.schemes import periods
-from tenfold.features.proofs import certificate
-from tenfold.features.proofs.certificate import Prover, certify_model, weights_hash
-from tenfold.features.proofs.certify import certify
+from tenfold.features.proofs import prover as prover_module
+from tenfold.features.proofs.certify import certify, certify_model, prove
+from tenfold.features.proofs.prover import Prover, weights_hash
 from tenfold.models.decoding import Swift
 from tenfold.models.locality import Local, NotCertifiable, locality
 from tenfold.runs import shipped
@@ -175,23 +175,23 @@ def test_the_verdict_says_whether_rounding_could_matter(adder):
     rotary = build(adder.recipe.replace(pe={"name": "compose", "parts": [
         WINDOW, JOINT, ROLE, {"name": "rotary", "axis": "column"}]}))  # fmt: skip
     assert certify_model(rotary.model(), rotary.batcher).bound is None  # it turns: not bounded
-    plain = Prover(model, batcher).certify(adder.model("final"), rounding=False)
+    plain = prove(Prover(model, batcher), adder.model("final"), rounding=False)
     assert (plain.verdict, plain.bound) == ("proved in exact arithmetic", None)
 
 
 def test_what_only_float32_shows_is_not_proved(adder, oracle):
     """Every digit leads in float32, but not in float64, which is as good as exact: nothing is proved."""
     prover = Prover(adder.model("final"), adder.built.batcher)
-    margins = prover._margins
+    measure = prover.margins
 
-    def doubted(model, rows, tell):
-        found = margins(model, rows, tell)
+    def doubted(model, rows=None, progress=None):
+        margins = measure(model, rows, progress)
         if next(model.parameters()).dtype == torch.float64:
-            found[len(found) // 2] = -1e-9
-        return found
+            margins[len(margins) // 2] = -1e-9
+        return margins
 
-    prover._margins = doubted
-    assert not prover.certify(adder.model("final")).proved
+    prover.margins = doubted
+    assert not prove(prover, adder.model("final")).proved
 
 
 def test_float32_stays_within_the_bound(adder):
@@ -208,31 +208,31 @@ def test_float32_stays_within_the_bound(adder):
 
 
 def test_one_prover_serves_many_weights(adder, broken, monkeypatch):
-    monkeypatch.setattr(certificate, "SAMPLES", (100, 200))
+    monkeypatch.setattr(prover_module, "SAMPLES", (100, 200))
     batcher = adder.built.batcher
     prover = Prover(adder.model("final"), batcher)
-    assert prover.certify(adder.model("final")).margin == certify(adder, which="final").margin
+    assert prove(prover, adder.model("final")).margin == certify(adder, which="final").margin
     assert not any(prover.refuted(adder.model("final"), seed) for seed in range(5))
     with torch.no_grad():
         broken.head.bias[1] -= 50  # so that any sample shows it
     assert all(prover.refuted(broken, seed) for seed in range(5))
-    first, again = prover.certify(broken), prover.certify(adder.model("final"))
+    first, again = prove(prover, broken), prove(prover, adder.model("final"))
     assert (first.wrong, again.wrong) == (certify_model(broken, batcher).wrong, 0)
     assert prover.refuted(broken, 0)
     assert prover.seconds(broken) > 0
-    told = []
-    prover.certify(broken, lambda done, of: told.append((done, of)))
-    assert told[-1] == (111, 111)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    calls = []
+    prove(prover, broken, progress=lambda done, of: calls.append((done, of)))
+    assert calls[-1] == (111, 111)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
 
 
 def test_suspects_are_asked_first(adder, broken, monkeypatch):
     """What was wrong is tried again, whether the sample has it or not."""
     prover = Prover(broken, adder.built.batcher)
-    prover.certify(broken)
-    monkeypatch.setattr(certificate, "SAMPLES", (1,))
+    prove(prover, broken)
+    monkeypatch.setattr(prover_module, "SAMPLES", (1,))
     assert all(prover.refuted(broken, seed) for seed in range(20))
-    prover.certify(adder.model("final"))
+    prove(prover, adder.model("final"))
     assert not all(prover.refuted(broken, seed) for seed in range(20))  # no suspects are left
 
 
@@ -378,7 +378,7 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
     assert refuted.verdict == "refuted"
     check_counterexamples(refuted, built.batcher.task)
     right = Prover(model, built.batcher)
-    margins = right._margins(oracle(built), np.arange(len(right.contexts)), None)
+    margins = right.margins(oracle(built))
     assert (margins == 9).all()  # the oracle writes 9 at the right token, 0 elsewhere
 
 
@@ -396,11 +396,11 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
             'no window on "column" in every head',
         ),
         ({"pe": [WINDOW, {"name": "cope", "axis": "column"}]}, "counts over keys, also those"),
-        ({"pe": [{**WINDOW, "behind": 0}, JOINT]}, r"1 column.s. do not decide: .* needs \d"),
+        ({"pe": [{**WINDOW, "behind": 0}, JOINT]}, r"1 column.s. do not determine the answer: .* needs \d"),
         ({"format": {"name": "reversed", "width": 5}}, "without a width"),
         ({"format": {"name": "interleaved", "width": 5}}, "without a width"),
-        ({"schemes": ["shifted"]}, "only cyclic ones"),
-        ({"schemes": ["cyclic", "abacus"]}, "only cyclic ones"),
+        ({"schemes": ["shifted"]}, "only cyclic schemes"),
+        ({"schemes": ["cyclic", "abacus"]}, "only cyclic schemes"),
         (
             {"task": {"name": "modular-addition", "modulus": 7}},
             'the task "modular-addition" is not declared as a finite machine',
@@ -411,9 +411,9 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
                 "name": "joint", "reach": 1, "clip": True, "hub": 1, "digits": 40}}]},
             "significance|operand 1",
         ),
-        ({"pe": [{**WINDOW, "hub": 1}, JOINT]}, "every column sees operand 1, of which longer"),
+        ({"pe": [{**WINDOW, "hub": 1}, JOINT]}, "every column sees operand 1, whose number"),
         ({"pe": [{**WINDOW, "hub": 1}, JOINT], "task": PRODUCT}, "every column sees operand 1"),
-        ({"task": PRODUCT}, "every column needs operand 0, and not every one sees it"),
+        ({"task": PRODUCT}, "every column needs operand 0, but not every column sees it"),
         (
             {"pe": [HUB, JOINT], "task": PRODUCT, "format": "interleaved"},
             "every column needs operand 0",
@@ -424,7 +424,7 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
         ),
         (
             {"pe": [WINDOW, {"name": "pairwise", "relation": {"name": "joint", "reach": 150}}, ROLE]},
-            "inputs of 153 digits are refused: relative positions reach 150",
+            "the model refuses inputs of 153 digits: relative positions reach 150",
         ),
         (
             {
@@ -507,7 +507,7 @@ def test_what_is_told_apart_is_shown(small):
     """The two histories of a conflict are told with the operand that decides what they need."""
     narrow = {"name": "compose", "parts": [{**HUB, "behind": 0}, JOINT, ROLE]}
     built = build(small(task=PRODUCT, pe=narrow))
-    with pytest.raises(NotCertifiable, match=r"1 column.s. do not decide") as raised:
+    with pytest.raises(NotCertifiable, match=r"1 column.s. do not determine the answer") as raised:
         certify_model(built.model(), built.batcher)
     assert "*" in str(raised.value)  # 2*12 needs ..., 2*22 needs ...
 
@@ -518,7 +518,7 @@ def test_what_is_told_apart_is_shown(small):
 def spoiled(run, which="best"):
     """A proved model, one of whose digits is made unlikely, a little more at a time, until one context is wrong."""
     prover, model = Prover(run.model(which), run.built.batcher), copy.deepcopy(run.model(which))
-    while not (found := prover.certify(model, rounding=False)).wrong:
+    while not (found := prove(prover, model, rounding=False)).wrong:
         with torch.no_grad():
             model.head.bias[7] -= 2
     return model, found

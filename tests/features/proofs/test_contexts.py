@@ -23,9 +23,10 @@ from tenfold.data.tasks.symbolic.parity import Parity
 from tenfold.data.tasks.task import Task
 from tenfold.data.tasks.transducer import END, Transducer
 from tenfold.encodings import ENCODINGS, SIZES
-from tenfold.features.proofs.certificate import certify_model, view_of
+from tenfold.features.proofs.certify import certify_model
 from tenfold.features.proofs.context_search import TooMany, View
 from tenfold.features.proofs.contexts import reachable
+from tenfold.features.proofs.prover import view_of
 from tenfold.models import Decoder, Shape
 from tenfold.runs.build import build
 
@@ -397,7 +398,9 @@ def test_a_machine_that_is_not_its_task_is_refused():
     window = {"name": "window", "behind": 1, "ahead": 0, "axis": "column"}
     make = ENCODINGS.factory(Spec.of(window), SIZES)
     model = Decoder(len(batcher.task.vocabulary), batcher.task.vocabulary.end, Shape(1, 8, 1), make)
-    with pytest.raises(TenfoldError, match='the task "wrong" declares does not write its answers'):
+    with pytest.raises(
+        TenfoldError, match='machine of the task "wrong" disagrees with its answers'
+    ):
         certify_model(model, batcher)
 
 

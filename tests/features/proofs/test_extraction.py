@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from tenfold.data.tasks.transducer import END
-from tenfold.features.proofs.certificate import certify_model, enumerated
-from tenfold.features.proofs.certify import certify
+from tenfold.features.proofs.certify import certify, certify_model
 from tenfold.features.proofs.extraction import extract
 from tenfold.features.proofs.machine import UNDEFINED
+from tenfold.features.proofs.prover import enumerate_contexts
 from tenfold.features.proofs.run_machine import extract_machine, look_up
 from tenfold.models.locality import NotCertifiable
 from tenfold.runs.build import build
@@ -163,7 +163,7 @@ def test_an_untrained_model_is_a_machine(built, lively, ends):
     model, batcher = lively(built.model(), seed, ends=ends), built.batcher
     if built.recipe.model.layers == 3 or batcher.task.base == 10:
         pytest.skip("many contexts")
-    if not ends and len(enumerated(model, batcher)) > 250:
+    if not ends and len(enumerate_contexts(model, batcher)) > 250:
         pytest.skip("many contexts where any token may follow any")
     found = extract(model, batcher, limit=100_000)
     same_answers(found, model, batcher, [1, 2, 3, 5], n=16, seed=seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tenfold.features.proofs.long_problems import feat, integer
+from tenfold.features.proofs.long_problems import integer, solve_long_problem
 from tenfold.models.locality import NotCertifiable
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.shipped import shipped
@@ -21,10 +21,10 @@ def test_integer(base, length, rng):
 def test_both_ways_agree():
     run = shipped("addition")
     task = run.built.batcher.task
-    found = feat(run, "a sum", task.sample(1, 3000, np.random.default_rng(1)))
+    found = solve_long_problem(run, "a sum", task.sample(1, 3000, np.random.default_rng(1)))
     assert (found.digits, found.right, found.agrees) == (3000, True, True)
     assert 1 < found.sweeps < 40
-    cascade = feat(run, "nines", task.parse("9" * 500 + "+1"))
+    cascade = solve_long_problem(run, "nines", task.parse("9" * 500 + "+1"))
     assert cascade.right
     assert set(found.as_json()) >= {"what", "model_seconds", "machine_seconds"}
 
@@ -36,4 +36,4 @@ def test_a_model_that_is_not_local_has_no_machine(tmp_path):
     )  # fmt: skip
     run = train(recipe, tmp_path / "run")
     with pytest.raises(NotCertifiable):
-        feat(run, "a sum", run.built.batcher.task.parse("1+2"))
+        solve_long_problem(run, "a sum", run.built.batcher.task.parse("1+2"))

@@ -6,10 +6,15 @@ import shutil
 import pytest
 
 from tenfold.features.proofs.certify import certify
-from tenfold.features.proofs.long_problems import FEATS
-from tenfold.features.proofs.machine_files import as_json, column_label, token_label, write_machine
+from tenfold.features.proofs.long_problems import LONG_PROBLEMS
+from tenfold.features.proofs.machine_files import (
+    as_json,
+    column_label,
+    describe_machine,
+    token_label,
+    write_machine,
+)
 from tenfold.features.proofs.proof_section import proof
-from tenfold.features.proofs.proof_text import print_certificate, print_machine
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.runs.run import Run
 from tenfold.runs.shipped import SHELF
@@ -31,12 +36,12 @@ def test_a_proof_on_a_page(run):
         "model_seconds": 1.5,
         "machine_seconds": 0.012,
     }
-    (run.folder / FEATS).write_text(json.dumps([told]))
+    (run.folder / LONG_PROBLEMS).write_text(json.dumps([told]))
     text = proof(run)
     assert "<b>proved</b>: right at every length, also in float32" in text
     assert "463 contexts of 1 column that" in text
     assert "this machine of 3 states" in text
-    assert "own, state for state" in text
+    assert "It equals the machine of its task" in text
     assert text.count("<svg") == 1
     assert "<td>1.50 s</td><td>0.012 s</td>" in text
 
@@ -61,8 +66,8 @@ def test_the_machine_as_files(run):
 
 
 def test_said_in_words(run, capsys):
-    print_certificate(certify(run))
-    print_machine(extract_machine(run), run.built.batcher.task)
+    print(certify(run).summary())
+    print(describe_machine(extract_machine(run), run.built.batcher.task))
     said = capsys.readouterr().out
     assert said.startswith("proved: right at every length\n463 contexts, all right")
     assert "3 states, no smaller one does the same" in said

@@ -39,7 +39,9 @@ def test_every_digit_comes_from_a_model(book, monkeypatch):
 
 
 def test_refused(book):
-    with pytest.raises(TenfoldError, match="multiplication and one of addition of two numbers"):
+    with pytest.raises(
+        TenfoldError, match="a run of multiplication and a run of addition of two numbers"
+    ):
         Schoolbook(shipped("addition"), shipped("multiplication"))
     with pytest.raises(TenfoldError, match="different bases"):
         Schoolbook(shipped("multiplication"), shipped("addition-base-2"))

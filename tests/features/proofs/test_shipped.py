@@ -66,6 +66,8 @@ def test_questions_that_nobody_answers():
         answer("what")
     with pytest.raises(TenfoldError, match="7-12 is negative"):
         answer("7-12")
-    with pytest.raises(TenfoldError, match="can be asked of parity and successor; name one"):
+    with pytest.raises(
+        TenfoldError, match="parity and successor can answer a single number; name one"
+    ):
         answer("101")
     assert shipped("nothing") is None

@@ -1,4 +1,4 @@
-"""The finite machine that a local model is: searched over its own outputs, made minimal, compared with the task's.
+"""Extract the finite machine that a local model computes, minimise it, and compare it with the task's machine.
 
 Shapes: N problems, M operands, W digits, A answer places, E edges, F nodes of a frontier, S symbols.
 """
@@ -14,7 +14,6 @@ from tenfold.core.int_map import IntMap
 from tenfold.data.batch import Batcher
 from tenfold.data.tasks.task import Digits, Examples, Ints
 from tenfold.data.tasks.transducer import END, Transducer
-from tenfold.features.proofs.certificate import BATCH, Tell, asked, enumerated, logits_at
 from tenfold.features.proofs.context_search import LIMIT, Nodes, Space, View
 from tenfold.features.proofs.contexts import Contexts, Tree
 from tenfold.features.proofs.machine import (
@@ -25,23 +24,30 @@ from tenfold.features.proofs.machine import (
     isomorphic,
     minimal,
 )
+from tenfold.features.proofs.prover import (
+    BATCH,
+    Progress,
+    enumerate_contexts,
+    logits_at,
+    problem_batch,
+)
 from tenfold.models.model import Model, attention_in
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """The minimal machine that a model computes on its task's problems, beside the task's own."""
+    """The minimal machine that a model computes on its task's problems, with the task's own machine."""
 
     machine: Machine
     task: Transducer
     view: View
-    contexts: int  # that were asked of the model
-    room: int  # places an answer may have beyond the longest operand
-    own: bool  # whether it is the task's machine, under other names of states
-    differs: Difference | None  # the shortest input on which they write different things
+    contexts: int  # on which the model was run
+    room: int  # answer places beyond the longest operand
+    own: bool  # whether it equals the task's machine up to the names of states
+    differs: Difference | None  # the shortest input on which their outputs differ
 
     def write(self, operands: Digits, lengths: Ints) -> Ints:
-        """Answers to (N, M, W) digits, END from their end on: what the model writes, looked up (N, A)."""
+        """Look up the model's answers to (N, M, W) digits: (N, A), filled with END."""
         rows = [self._line(operands[n : n + 1], lengths[n : n + 1]) for n in range(len(operands))]
         answers = np.full((len(rows), max(map(len, rows))), END, dtype=np.int64)
         for row, line in enumerate(rows):
@@ -49,12 +55,12 @@ class Extracted:
         return answers
 
     def answer(self, examples: Examples, row: int = 0) -> Ints:
-        """The tokens of one answer, without its end."""
+        """The tokens of one answer, without the end token."""
         line = self._line(examples.operands[row : row + 1], examples.lengths[row : row + 1])
         return line[line != END]
 
     def _line(self, operands: Digits, lengths: Ints) -> Ints:
-        """One answer. Columns go in blocks side by side, from every state at once; then the blocks are chained."""
+        """One answer. Blocks of columns are run in parallel from every state; then the blocks are chained."""
         machine, phases = self.machine, self.view.period**self._ends
         symbols, start = self.task.columns(operands, lengths, self.room + 1)
         if self.task.hub is not None:
@@ -65,7 +71,7 @@ class Extracted:
             (sizes % self.view.period * self.view.period ** np.arange(sizes.shape[1])).sum()
         )
         line = symbols[0, : longest + self.room + 1]
-        if self.view.together:  # shorter operands are written with zeros before them
+        if self.view.together:  # shorter operands are padded with leading zeros
             line = self._padded(line, longest)
         state = int(machine.starts[int(self.task.value[start[0]]) * phases + phase])
         size = max(1, int(len(line) ** 0.5))
@@ -103,12 +109,12 @@ class Extracted:
 
 
 def extract(
-    model: Model, batcher: Batcher, *, limit: int = LIMIT, tell: Tell | None = None
+    model: Model, batcher: Batcher, *, limit: int = LIMIT, progress: Progress | None = None
 ) -> Extracted:
-    """Raises NotCertifiable where the model is not local, or its contexts do not decide."""
-    contexts = enumerated(model, batcher, limit)
+    """Extract a model's machine. Raises `NotCertifiable` where contexts do not determine its answers."""
+    contexts = enumerate_contexts(model, batcher, limit)
     task, view = contexts.transducer, contexts.view
-    search = _Closure(task, view, limit, model, batcher, tell)
+    search = _Closure(task, view, limit, model, batcher, progress)
     moves = search.run()
     starts = np.repeat(task.starts, view.period**search.ends)
     machine = minimal(moves, task.symbols, like=(task.output, task.next, starts))
@@ -124,7 +130,7 @@ def extract(
 
 
 class _Closure(Space):
-    """Every situation that the model meets after what it wrote itself, right or wrong."""
+    """Search of every situation that follows from the model's own outputs, right or wrong."""
 
     def __init__(
         self,
@@ -133,14 +139,14 @@ class _Closure(Space):
         limit: int,
         model: Model,
         batcher: Batcher,
-        tell: Tell | None,
+        progress: Progress | None,
     ) -> None:
-        self.model, self.batcher, self.tell = model, batcher, tell
+        self.model, self.batcher, self.progress = model, batcher, progress
         small = np.zeros((1, batcher.task.terms, 1), dtype=np.uint8)
         room = batcher.task.solve(small, np.ones((1, batcher.task.terms), dtype=np.int64)).room
         tokens = attention_in(model, "a machine").stack.embedding.num_embeddings
         super().__init__(task, view, limit, tokens=tokens, room=max(room, 0))
-        self.known = IntMap()  # contexts, and what the model writes there
+        self.known = IntMap()  # context -> the model's output
 
     def run(self) -> Moves:
         frontier = self.begin()
@@ -155,7 +161,9 @@ class _Closure(Space):
             at, column = self.ahead(frontier)
             here = frontier[at]
             output = self._outputs(tree, here, at + first, column, depth)
-            last = self.blank[column].all(1) & (here.blanks >= self.room)  # no place after it
+            last = self.blank[column].all(1) & (
+                here.blanks >= self.room
+            )  # the answer has no further place
             going = (output != END) & ~last
             after = self.after(here[going], column[going], output[going])
             keys = self.node_key(after)
@@ -173,27 +181,27 @@ class _Closure(Space):
             if len(self.known) > self.limit:
                 raise self.too_many()
         node, symbol, output, to = (np.concatenate(part) for part in zip(*edges, strict=True))
-        sink = tree.size  # after the last place nothing follows
+        sink = tree.size  # the node after the last place; nothing follows it
         return Moves(starts, node, symbol, output, np.where((to < 0) & (output != END), sink, to))
 
     def _outputs(self, tree: Tree, here: Nodes, node: Ints, column: Ints, depth: int) -> Ints:
-        """What the model writes at each of these contexts, asked once of those that look alike."""
+        """The model's output at each of these contexts; it runs once for equal contexts."""
         keys = self.context_key(here, column)
         new, index = np.unique(keys, return_index=True)
         fresh = ~self.known.has(new)
         index = index[fresh]
         contexts = tree.contexts([np.stack([node[index], column[index], column[index]])])
-        found = np.zeros(len(index), dtype=np.int64)
+        outputs = np.zeros(len(index), dtype=np.int64)
         for start in range(0, len(index), BATCH):
             rows = np.arange(start, min(start + BATCH, len(index)))
-            found[rows] = self._asked(contexts, rows, depth)
-            if self.tell is not None:
-                self.tell(len(self.known) + int(rows[-1]) + 1, 0)
-        self.known.add(new[fresh], found)
+            outputs[rows] = self._run_model(contexts, rows, depth)
+            if self.progress is not None:
+                self.progress(len(self.known) + int(rows[-1]) + 1, 0)
+        self.known.add(new[fresh], outputs)
         return self.known.get(keys)
 
-    def _asked(self, contexts: Contexts, rows: Ints, place: int) -> Ints:
-        batch = asked(self.batcher, contexts, rows)
+    def _run_model(self, contexts: Contexts, rows: Ints, place: int) -> Ints:
+        batch = problem_batch(self.batcher, contexts, rows)
         if place >= batch.read:
             raise TenfoldError(f"an answer has no place {place}")
         before = contexts.paths(rows)[1]

@@ -1,4 +1,4 @@
-"""Very long problems: answered by a run's model and by the machine that it is, timed, and checked.
+"""Very long problems: answered by a run's model and by its extracted machine, timed and checked.
 
 Shapes: W digits.
 """
@@ -6,7 +6,6 @@ Shapes: W digits.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,49 +17,58 @@ from tenfold.models.decoding import by_neighbours
 from tenfold.models.locality import NotCertifiable
 from tenfold.runs.run import Run, Which
 
-FEATS = "feats.json"
-Tell = Callable[[str], None]
+LONG_PROBLEMS = "feats.json"  # in a run's folder
 
 
 @dataclass(frozen=True)
-class Feat:
-    """One problem, how long each way took, and whether every digit was right."""
+class LongProblem:
+    """One problem, the time of each way to answer it, and whether every digit was right."""
 
     what: str
     digits: int
-    sweeps: int
+    sweeps: int  # passes of the model over the answer
     model_seconds: float
     machine_seconds: float
-    right: bool  # the model's answer, by the task's own arithmetic
-    agrees: bool  # the machine's answer is the model's
+    right: bool  # whether the model's answer is correct
+    agrees: bool  # whether the machine's answer equals the model's
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def summary(self) -> str:
+        verdict = "every digit right" if self.right else "WRONG"
+        same = "the same" if self.agrees else "SOMETHING ELSE"
+        return (
+            f"{self.what}: {verdict}, {self.model_seconds:.2f} s by the model; {same} by its machine, "
+            f"{self.machine_seconds:.3f} s"
+        )
 
-def feat(run: Run, what: str, examples: Examples, *, which: Which = "best") -> Feat:
-    """Answer one problem both ways."""
+
+def solve_long_problem(
+    run: Run, what: str, examples: Examples, *, which: Which = "best"
+) -> LongProblem:
+    """Answer one problem by the model and by its machine."""
     batcher, model = run.built.batcher, run.model(which)
     swift, machine = run.answerer(which), extract_machine(run, which=which)
     if swift.local is None:
         raise NotCertifiable("the model is not local")
     batch = batcher(examples).asked(batcher.task.vocabulary.pad)
     began = time.monotonic()
-    found, sweeps = by_neighbours(model, batch, swift.local, swift.end)
-    modelled = time.monotonic() - began
+    tokens, sweeps = by_neighbours(model, batch, swift.local, swift.end)
+    model_seconds = time.monotonic() - began
     began = time.monotonic()
     looked_up = machine.answer(examples)
-    machined = time.monotonic() - began
-    answer = found[0].numpy()
+    machine_seconds = time.monotonic() - began
+    answer = tokens[0].numpy()
     answer = answer[answer != swift.end]
     truth = examples.answer[0, : examples.answer_length[0]]
     digits = int(examples.longest.max())
     right, agrees = np.array_equal(answer, truth), np.array_equal(answer, looked_up)
-    return Feat(what, digits, sweeps, modelled, machined, right, agrees)
+    return LongProblem(what, digits, sweeps, model_seconds, machine_seconds, right, agrees)
 
 
 def integer(digits: Digits, base: int = 10) -> int:
-    """Python's integer of digits, least significant first; by halves, for its own reading of text is quadratic.
+    """Convert digits, least significant first, to a Python integer, by halves: `int(text)` takes quadratic time.
 
     >>> integer(np.array([2, 1, 0, 5], dtype=np.uint8))
     5012

@@ -1,4 +1,4 @@
-"""The part of a page about proof: a run's certificate, the machine that its model is, very long problems."""
+"""The section about proofs on a report page: a run's certificate, its model's machine, very long problems."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 from tenfold.core.errors import TenfoldError
 from tenfold.drawing.inline_svg import inline_all
 from tenfold.drawing.run_groups import Story
-from tenfold.features.proofs.certificate import weights_hash
-from tenfold.features.proofs.certify import CERTIFICATE, read_certificate
-from tenfold.features.proofs.long_problems import FEATS
-from tenfold.runs.run import Run, Which
+from tenfold.features.proofs.certify import CERTIFICATE, certified_checkpoint, read_certificate
+from tenfold.features.proofs.long_problems import LONG_PROBLEMS
+from tenfold.features.proofs.prover import weights_hash
+from tenfold.runs.run import Run
 
 MEANS = {
-    "proved": "right at every length, also in float32: no rounding can take as much as the margin",
-    "proved in exact arithmetic": "right at every length, but for rounding, which the margin may not exceed",
-    "undecided": "no input was seen to fail, but some margin is none",
-    "refuted": "wrong; the shortest inputs on which it fails are below",
+    "proved": "right at every length, also in float32: the margin exceeds every rounding error",
+    "proved in exact arithmetic": "right at every length in exact arithmetic; rounding errors may exceed the margin",
+    "undecided": "no input failed, but some margin is not positive",
+    "refuted": "wrong; the shortest inputs on which it fails are listed below",
 }
 
 
 def section(story: Story, out: Path) -> str:
-    """The proofs of all runs of a report whose folders hold a certificate."""
+    """The proofs of all runs of a report that have a certificate in their folders."""
     return "\n".join(filter(None, (_of_run(run, out) for run in story.runs.values())))
 
 
 def _of_run(run: Run, out: Path) -> str:
-    """The verdict of one run, with its machine's drawing beside the page."""
+    """The verdict of one run; its machine's drawing is copied beside the page."""
     try:
         text = proof(run)
     except TenfoldError as error:
@@ -38,26 +38,25 @@ def _of_run(run: Run, out: Path) -> str:
     for path in run.folder.glob("machine.*") if "<svg" in text else ():
         if path.suffix in (".svg", ".png"):
             shutil.copyfile(path, out / f"machine-{run.recipe.fingerprint}{path.suffix}")
-    title = f"The machine that {run.recipe.name} is"
+    title = f"The finite machine of {run.recipe.name}"
     return inline_all(text, f"machine-{run.recipe.fingerprint}", title)
 
 
 def proof(run: Run) -> str:
-    """HTML; nothing where the run's folder holds no certificate, or one of other weights."""
+    """HTML; empty where the run's folder has no certificate, or one of other weights."""
     if not (run.folder / CERTIFICATE).exists():
         return ""
-    held = read_certificate(run.folder / CERTIFICATE)
-    which: Which = "final" if held["about"].get("checkpoint") == "final" else "best"
-    if held["weights"] != weights_hash(run.model(which)):
+    stored = read_certificate(run.folder / CERTIFICATE)
+    if stored["weights"] != weights_hash(run.model(certified_checkpoint(stored))):
         return ""
-    machine, feats = (_read(run.folder / name) for name in ("machine.json", FEATS))
-    parts = [f"<h2>Proof: {escape(run.recipe.name)}</h2>", _verdict(held)]
-    if held["counterexamples"]:
-        parts.append(_failures(held["counterexamples"]))
+    machine, problems = (_read(run.folder / name) for name in ("machine.json", LONG_PROBLEMS))
+    parts = [f"<h2>Proof: {escape(run.recipe.name)}</h2>", _verdict(stored)]
+    if stored["counterexamples"]:
+        parts.append(_failures(stored["counterexamples"]))
     if machine:
         parts.append(_machine(machine, run.folder / "machine.svg"))
-    if feats:
-        parts.append(_feats(feats))
+    if problems:
+        parts.append(_long_problems(problems))
     return "\n".join(parts)
 
 
@@ -68,14 +67,14 @@ def _read(path: Path) -> Any:
         raise TenfoldError(f"{path} is damaged: {error}") from None
 
 
-def _verdict(held: dict[str, Any]) -> str:
-    bound = "not bounded" if held["bound"] is None else _number(held["bound"])
+def _verdict(stored: dict[str, Any]) -> str:
+    bound = "not bounded" if stored["bound"] is None else _number(stored["bound"])
     return (
-        f"<p><b>{escape(held['verdict'])}</b>: {MEANS[held['verdict']]}.</p>"
-        f'<p class="soft">Run on all {held["contexts"]:,} contexts of {_columns(held["columns"])} that any '
-        f"input can bring, {held['wrong']:,} wrong; least margin {_number(held['margin'])}, what rounding may "
-        f"take from it {bound}; {held['seconds']:.1f} s. Weights <code>{held['weights'][:16]}</code>. "
-        "<code>tenfold certify --check certificate.json RUN</code> finds it again.</p>"
+        f"<p><b>{escape(stored['verdict'])}</b>: {MEANS[stored['verdict']]}.</p>"
+        f'<p class="soft">Run on all {stored["contexts"]:,} contexts of {_columns(stored["columns"])} that any '
+        f"input can bring, {stored['wrong']:,} wrong; least margin {_number(stored['margin'])}, what rounding may "
+        f"take from it {bound}; {stored['seconds']:.1f} s. Weights <code>{stored['weights'][:16]}</code>. "
+        "<code>tenfold certify --check certificate.json RUN</code> repeats the proof.</p>"
     )
 
 
@@ -101,23 +100,23 @@ def _failures(cases: list[dict[str, str]]) -> str:
 
 
 def _machine(machine: dict[str, Any], drawing: Path) -> str:
-    own = "is its task's own, state for state" if machine["own"] else "is not its task's"
-    least = "; no smaller one does the same" if machine["smallest"] else ""
+    own = "equals" if machine["own"] else "differs from"
+    least = "; no smaller machine does the same" if machine["smallest"] else ""
     text = (
-        f"The model computes what this machine of {machine['states']} states does{least}. It {own}. "
-        "An arrow stands for all columns of digits that lead from one state to the other."
+        f"The model computes the same as this machine of {machine['states']} states{least}. It {own} the "
+        "machine of its task. An arrow stands for all columns of digits that lead from one state to another."
     )
     picture = drawing.read_text() if drawing.exists() else ""
     picture = picture[picture.index("<svg") :] if "<svg" in picture else ""
     return f"<figure>{picture}<figcaption>{escape(text)}</figcaption></figure>"
 
 
-def _feats(feats: list[dict[str, Any]]) -> str:
+def _long_problems(problems: list[dict[str, Any]]) -> str:
     rows = "".join(
         f"<tr><td>{escape(each['what'])}</td><td>{'all' if each['right'] else 'NOT all'}</td>"
         f"<td>{each['model_seconds']:.2f} s</td><td>{each['machine_seconds']:.3f} s</td>"
         f"<td>{'yes' if each['agrees'] else 'NO'}</td></tr>"
-        for each in feats
+        for each in problems
     )
     return (
         '<div class="wide"><table><tr><th>problem</th><th>digits right</th><th>by the model</th>'

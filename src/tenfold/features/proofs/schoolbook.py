@@ -1,8 +1,8 @@
-"""Products of any two numbers by proved models alone, as at school: a line for each digit, then the sum of the lines.
+"""Long multiplication of any two numbers by proved models: one line for each digit, then the sum of the lines.
 
-345*67: 7*345 = 2415 and 6*345 = 2070 by a model proved for one-digit multipliers, 2415+20700 = 23115 by a proved
-adder. Both are right at every length, so the product is; what is ours is to take the multiplier digit by digit, to
-write zeros after a line, and to hand one answer on as the next question.
+345*67: a model proved for one-digit multipliers gives 7*345 = 2415 and 6*345 = 2070. A proved adder gives
+2415+20700 = 23115. Both are right at every length, so the product is right. This code only splits the multiplier into
+digits, appends zeros to a line, and passes one answer on as the next question.
 
 Shapes: W digits of a number, least significant first.
 """
@@ -30,23 +30,24 @@ class Schoolbook:
             isinstance(self.task, Multiplication) and isinstance(sums, Addition) and sums.terms == 2
         ):
             raise TenfoldError(
-                "a run of multiplication and one of addition of two numbers are needed, in this order"
+                "Schoolbook needs a run of multiplication and a run of addition of two numbers, in this order"
             )
         if self.task.base != sums.base:
-            raise TenfoldError("the two runs count in different bases")
+            raise TenfoldError("the two runs have different bases")
 
     def ask(self, question: str, *, machine: bool = False) -> Answer:
-        """The product as a person writes it, with the truth beside it."""
+        """Answer a product as a person writes it, with the truth."""
         operands, lengths = self.task.operands_of(question, "a product of 2 numbers", "345*67")
         first, second = (digits[:n] for digits, n in zip(operands[0], lengths[0], strict=True))
         few, many = sorted((first, second), key=len)
-        found, truth = self.product(few, many, machine=machine), _product(few, many, self.task.base)
-        shown = (self.task.number(d, len(d)) for d in (first, second, found, truth))
+        product = self.product(few, many, machine=machine)
+        truth = _true_product(few, many, self.task.base)
+        shown = (self.task.number(d, len(d)) for d in (first, second, product, truth))
         first_text, second_text, answer, right = shown
         return Answer(f"{first_text}{self.task.operator}{second_text}", answer, right)
 
     def product(self, few: Digits, many: Digits, *, machine: bool = False) -> Digits:
-        """The digits of a product, each written by one model or the other."""
+        """The digits of a product; every digit is written by one of the two models."""
         total = np.zeros(1, dtype=np.uint8)
         for place, digit in enumerate(few):
             line = _answered(self.multiplier, np.array([digit]), many, machine)
@@ -57,7 +58,7 @@ class Schoolbook:
 
 
 def _answered(run: Run, first: Digits, second: Digits, machine: bool) -> Digits:
-    """What a run's model writes for two numbers."""
+    """The answer of a run's model, or of its machine, to two numbers."""
     batcher = run.built.batcher
     operands = np.zeros((1, 2, max(len(first), len(second))), dtype=np.uint8)
     operands[0, 0, : len(first)], operands[0, 1, : len(second)] = first, second
@@ -70,13 +71,13 @@ def _answered(run: Run, first: Digits, second: Digits, machine: bool) -> Digits:
 
 def _decoded(run: Run, examples: Examples) -> Digits:
     batcher = run.built.batcher
-    swift = run.answerer()
-    answer = swift.answer(batcher(examples).asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
-    return answer[answer != swift.end]
+    answerer = run.answerer()
+    answer = answerer.answer(batcher(examples).asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
+    return answer[answer != answerer.end]
 
 
-def _product(few: Digits, many: Digits, base: int) -> Digits:
-    """The truth: columns of products, carries settled."""
+def _true_product(few: Digits, many: Digits, base: int) -> Digits:
+    """The correct product: sums of digit products in each column, then carries."""
     columns = np.zeros(len(few) + len(many), dtype=np.int64)
     columns[:-1] = np.convolve(few.astype(np.int64), many.astype(np.int64))
     digits = settle(columns, base)

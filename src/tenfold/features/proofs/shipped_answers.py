@@ -1,4 +1,4 @@
-"""Answers by the proved models that come with the package; no run is named."""
+"""Answer a question by one of the proved models that come with the package."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tenfold.runs.shipped import SHELF, names, shipped
 
 
 def answer(question: str, *, machine: bool = False) -> Answer:
-    """The answer of the first model whose task the question is: `12+345` is the adder's.
+    """Answer by the first model whose task can parse the question: the adder answers `12+345`.
 
-    A product of two longer numbers is written out as at school, by the models for one digit and for sums. A model
-    that says what is wrong with a question (7-12 is negative) knows what it is, and is heard.
+    A product of two longer numbers is computed by long multiplication with the multiplier and the adder. Where no
+    model parses the question, the error of a model with that operator is raised (7-12 is negative).
     """
-    told: list[TenfoldError] = []
-    alone: list[str] = []
+    errors: list[TenfoldError] = []
+    unary: list[str] = []
     for name in names():
         run = Run.open(SHELF / name)
         task = run.built.batcher.task
@@ -26,21 +26,21 @@ def answer(question: str, *, machine: bool = False) -> Answer:
             task.parse(question)
         except TenfoldError as error:
             if task.terms > 1 and task.operator in question:
-                told.append(error)
+                errors.append(error)
             continue
         if task.terms > 1:
             return look_up(run, question) if machine else run.ask(question)
-        alone.append(name)
-    if alone:
+        unary.append(name)
+    if unary:
         raise TenfoldError(
-            f"a number alone can be asked of {' and '.join(alone)}; name one: tenfold ask {alone[0]} "
+            f"{' and '.join(unary)} can answer a single number; name one: tenfold ask {unary[0]} "
             f"{shortened(question)}"
         )
     multiplier, adder = shipped("multiplication"), shipped("addition")
     if multiplier and adder and multiplier.built.batcher.task.operator in question:
         return Schoolbook(multiplier, adder).ask(question, machine=machine)
-    if told:
-        raise told[0]
+    if errors:
+        raise errors[0]
     raise TenfoldError(
         f'no proved model answers "{shortened(question)}"; `tenfold ls proved` lists them'
     )

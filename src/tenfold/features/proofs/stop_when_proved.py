@@ -6,8 +6,14 @@ import functools
 from dataclasses import replace
 
 from tenfold.core.errors import TenfoldError
-from tenfold.features.proofs.certificate import Certificate, Prover
-from tenfold.features.proofs.certify import about, certify, keep
+from tenfold.features.proofs.certify import (
+    Certificate,
+    about,
+    certify,
+    prove,
+    write_certificate,
+)
+from tenfold.features.proofs.prover import Prover
 from tenfold.models import Model
 from tenfold.runs.build import Built
 from tenfold.runs.run import Run
@@ -16,39 +22,39 @@ EVERY = 25  # steps between two attempts at a proof
 
 
 class Certified:
-    """Ends when the model is proved right at every length; `exactly`: in exact arithmetic, whatever rounding may do.
+    """Stop when the model is proved right at every length; with `exactly`, in exact arithmetic only.
 
-    The contexts are found once. What was wrong at the last attempt and a sample are tried first, so that an
-    attempt costs little until it succeeds; that saves time and never changes when training ends.
+    Contexts are enumerated once. Each attempt first tries those that failed last time and a sample. This saves time
+    and never changes the step at which training ends.
     """
 
     def __init__(self, built: Built, exactly: bool = False) -> None:
         if built.recipe.train.average:
             raise TenfoldError(
-                f"stop: {built.recipe.stop} proves the weights as they are trained; train.average is "
-                f"{built.recipe.train.average}, 0 is needed"
+                f"stop: {built.recipe.stop} proves the trained weights, not their average; train.average is "
+                f"{built.recipe.train.average}, it must be 0"
             )
         self.built, self.exactly = built, exactly
         self.prover: Prover | None = None
-        self.certificate: Certificate | None = None  # once training ended on it
+        self.certificate: Certificate | None = None  # set when training has ended with a proof
 
     def __call__(self, model: Model, step: int) -> str | None:
         if self.prover is None:
             self.prover = Prover(
                 model, self.built.batcher
-            )  # not certifiable: told after the first step
+            )  # raises NotCertifiable at the first step
         if step % EVERY or self.prover.refuted(model, seed=step):
             return None
-        certificate = self.prover.certify(model, rounding=not self.exactly)
+        certificate = prove(self.prover, model, rounding=not self.exactly)
         if certificate.proved if self.exactly else certificate.in_float32:
             self.certificate = certificate
             return self.built.recipe.stop
         return None
 
     def write(self, run: Run) -> None:
-        """Write the certificate. Where there is none, a process that was killed had found it: prove again."""
+        """Write the certificate. If a killed process had made it, prove again."""
         certificate = self.certificate or certify(run, which="final")
-        keep(run, replace(certificate, about=about(run, "final")))
+        write_certificate(run, replace(certificate, about=about(run, "final")))
 
 
 CertifiedExactly = functools.partial(Certified, exactly=True)

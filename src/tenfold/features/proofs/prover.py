@@ -1,0 +1,245 @@
+"""Run a local model on every context that its task can produce, and measure the margin of the correct token.
+
+`Prover` holds the contexts of one task and one model architecture. It can then check any weights.
+
+Shapes: C contexts, N of them in a batch, A answer places, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tenfold.core.errors import TenfoldError
+from tenfold.data.batch import Batch, Batcher, Tokens
+from tenfold.data.roles import Role
+from tenfold.data.schemes import periods
+from tenfold.data.tasks import samplers
+from tenfold.data.tasks.task import DIGITS, Ints
+from tenfold.data.tasks.transducer import END, Transducer
+from tenfold.features.proofs.context_search import LIMIT, TooMany, View
+from tenfold.features.proofs.contexts import Contexts, reachable
+from tenfold.models.locality import Local, NotCertifiable, encodings_of, locality
+from tenfold.models.model import Model
+
+BATCH = 4096
+METERED = 1_000_000  # by default, rounding is bounded for at most this many contexts
+METERING = 4  # bounding the rounding errors takes this many times as long as one pass without it
+SAMPLES = (1024, 16_384, 65_536)  # sizes of the samples that `refuted` tries before a whole proof
+SUSPECTS = 2048  # contexts that failed last time and are tried first
+LONG = 100_000  # the greatest number of digits for which an encoding's limit is tested
+SHOWN = 10  # counterexamples in a certificate
+
+Progress = Callable[[int, int], None]  # contexts done, contexts in all (0 where that is not known)
+Floats = NDArray[np.float64]
+
+
+class Prover:
+    """Every context of a task that a model of this architecture can distinguish; the weights may change."""
+
+    def __init__(self, model: Model, batcher: Batcher, limit: int = LIMIT) -> None:
+        """Enumerate the contexts. Raises `NotCertifiable` where the hypotheses of the proof do not hold."""
+        self.batcher = batcher
+        self.contexts = enumerate_contexts(model, batcher, limit)
+        self.depths = self.contexts.depths()
+        self._suspects = np.zeros(0, dtype=np.int64)  # contexts that failed at the last whole check
+
+    def margins(
+        self, model: Model, rows: Ints | None = None, progress: Progress | None = None
+    ) -> Floats:
+        """Logit of the correct token minus the largest other logit, for these contexts or for all: (C,)."""
+        rows = np.arange(len(self.contexts)) if rows is None else rows
+        training, done = model.training, 0
+        model.eval()
+        margins = np.full(len(rows), math.inf)
+        depths = self.depths[rows]
+        for depth in np.unique(depths):
+            alike = np.flatnonzero(depths == depth)
+            for start in range(0, len(alike), BATCH):
+                some = alike[start : start + BATCH]
+                margins[some] = self._batch_margins(model, rows[some], int(depth) - 1)
+                done += len(some)
+                if progress is not None:
+                    progress(done, len(rows))
+        model.train(training)
+        return margins
+
+    def _batch_margins(self, model: Model, rows: Ints, place: int) -> Floats:
+        batcher, output = self.batcher, self.contexts.output[rows]
+        batch = problem_batch(batcher, self.contexts, rows)
+        target = torch.from_numpy(np.where(output == END, batcher.task.vocabulary.end, output))
+        if not torch.equal(batch.target[:, place], target):
+            raise TenfoldError(
+                f'the finite machine of the task "{batcher.task.name}" disagrees with its answers'
+            )
+        logits = logits_at(model, batch, place).double().cpu()  # (N, V)
+        right = logits.gather(1, target[:, None])[:, 0]
+        others = logits.scatter(1, target[:, None], -math.inf).amax(1)
+        return (right - others).numpy()
+
+    def counterexamples(self, model: Model, wrong: Ints) -> list[dict[str, str]]:
+        """The shortest problems with these contexts that the model, decoding from the start, answers wrongly."""
+        self._suspects = wrong[:SUSPECTS]
+        shortest = wrong[np.argsort(self.depths[wrong], kind="stable")][: 10 * SHOWN]
+        training = model.training
+        model.eval()
+        answers = (self._decoded(model, int(row)) for row in shortest)
+        failing = (case for case in answers if case["answer"] != case["truth"])
+        shown = list(itertools.islice(failing, SHOWN))
+        model.train(training)
+        return shown
+
+    def _decoded(self, model: Model, row: int) -> dict[str, str]:
+        """The problem of one context with the model's own whole answer."""
+        batcher = self.batcher
+        examples = batcher.task.solve(*self.contexts.problems(np.array([row])))
+        batch = batcher(examples).to(model.device)
+        tokens = model.answer(batch.asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
+        return {
+            "question": batcher.task.question(examples, 0),
+            "truth": batcher.task.truth(examples, 0),
+            "answer": batcher.format.read(tokens, batcher.task.vocabulary),
+        }
+
+    def refuted(self, model: Model, seed: int) -> bool:
+        """Whether the contexts that failed last, or random samples, already show an error. This is fast."""
+        rng, rows = np.random.default_rng(seed), self._suspects
+        for size in (size for size in SAMPLES if size < 2 * len(self.contexts)):
+            drawn = rng.integers(0, len(self.contexts), min(size, len(self.contexts)))
+            rows = np.unique(np.concatenate([rows, drawn]))
+            if not (self.margins(model, rows) > 0).all():
+                return True
+            rows = rows[:0]
+        return False
+
+    def seconds(self, model: Model) -> float:
+        """Estimate how long a certificate takes, from timing one batch."""
+        rows = np.arange(max(0, len(self.contexts) - BATCH // 2), len(self.contexts))
+        self.margins(model, rows[:64])
+        began = time.monotonic()
+        self.margins(model, rows)
+        whole = (time.monotonic() - began) * len(self.contexts) / len(rows)
+        return whole * (1 + METERING if len(self.contexts) <= METERED else 1)
+
+
+def problem_batch(batcher: Batcher, contexts: Contexts, rows: Ints) -> Batch:
+    """Whole problems that contain these contexts; their histories must have one length."""
+    return batcher(batcher.task.solve(*contexts.problems(rows)))
+
+
+@torch.inference_mode()
+def logits_at(model: Model, batch: Batch, place: int, before: Ints | None = None) -> Tensor:
+    """The logits (N, V) at one answer place, given the true answer tokens before it, or `before` (N, place)."""
+    whole, stop = batch.sequence, batch.given + place  # later tokens are not visible
+    tokens = whole.tokens[:, :stop].clone()
+    if before is not None and place:
+        tokens[:, batch.given :] = torch.from_numpy(before)
+    valid = None if whole.valid is None else whole.valid[:, :stop]
+    here = Tokens(tokens, whole.places.slice(0, stop), valid)
+    target = batch.target[:, place : place + 1]
+    return model(replace(batch, sequence=here, target=target).to(model.device))[:, -1]
+
+
+def enumerate_contexts(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
+    """Check the hypotheses of the proof and list every context that the task can produce."""
+    if limit < 1:
+        raise TenfoldError(f"the limit is {limit} contexts; it must be at least 1")
+    view, local = view_of(model, batcher)
+    machine = batcher.task.transducer()
+    if machine is None:
+        raise NotCertifiable(f'the task "{batcher.task.name}" {batcher.task.no_transducer}')
+    _check_hub(machine, local, view)
+    contexts = reachable(machine, view, limit)
+    if contexts.conflict is not None:
+        raise NotCertifiable(_explain_conflict(batcher, contexts))
+    return contexts
+
+
+def unprovable(model: Model, batcher: Batcher, limit: int = LIMIT) -> str | None:
+    """Why nothing can be proved about this architecture, whatever its weights; None where a proof is possible."""
+    try:
+        enumerate_contexts(model, batcher, limit)
+    except (NotCertifiable, TooMany) as error:
+        return str(error)
+    return None
+
+
+def view_of(model: Model, batcher: Batcher) -> tuple[View, Local]:
+    """The part of a problem on which each answer digit depends. Raises `NotCertifiable` if it has no bound."""
+    cyclic = periods(batcher.schemes)
+    local = locality(model, frozenset(cyclic))
+    ends = batcher.format.ends()
+    if ends is None:
+        raise NotCertifiable(
+            "the format must write operands without a fixed width and the answer lowest digit first: "
+            '"reversed" or "interleaved" without a width'
+        )
+    if len(cyclic) < len(batcher.schemes):
+        raise NotCertifiable("only cyclic schemes have a bounded number of places")
+    _check_limits(model, batcher)
+    period = math.lcm(*cyclic.values())
+    view = View(local.columns, local.answers, local.start, period, ends == "together")
+    return view, local
+
+
+def _check_limits(model: Model, batcher: Batcher) -> None:
+    """Refuse a model whose encodings cannot represent long inputs."""
+    length = 2 + max((pe.limit for pe in encodings_of(model) if pe.limit is not None), default=0)
+    if length > LONG:
+        raise NotCertifiable(
+            f"an encoding represents at most {length - 2} positions; it refuses longer inputs"
+        )
+    long = batcher.task.sample(1, length, np.random.default_rng(0), samplers.exact)
+    try:
+        model.check(batcher(long))
+    except TenfoldError as reason:
+        raise NotCertifiable(f"the model refuses inputs of {length} digits: {reason}") from None
+
+
+def _check_hub(machine: Transducer, local: Local, view: View) -> None:
+    hub = frozenset[int]() if machine.hub is None else frozenset({Role.OPERAND + machine.hub})
+    for role in sorted(local.hubs - hub):
+        raise NotCertifiable(
+            f"every column sees operand {role - Role.OPERAND}, whose number of digits has no bound"
+        )
+    if hub - local.hubs or (hub and view.together):
+        raise NotCertifiable(
+            f"every column needs operand {machine.hub}, but not every column sees it; use the format "
+            f'"reversed" and a window with hub: {machine.hub}'
+        )
+
+
+def _explain_conflict(batcher: Batcher, contexts: Contexts) -> str:
+    assert contexts.conflict is not None
+    machine = contexts.transducer
+    shown = []
+    for history, output in (contexts.conflict.first, contexts.conflict.second):
+        columns = machine.digits(history).T  # (M, i + 1)
+        text = ["".join(DIGITS[d] for d in line[::-1] if d != machine.base) for line in columns]
+        digit = "the end" if output == END else batcher.task.vocabulary.symbols[output]
+        if machine.hub is not None:
+            text.insert(machine.hub, np.base_repr(contexts.conflict.value, machine.base).lower())
+        shown.append(f"{batcher.task.operator.join(text)} needs {digit}")
+    return (
+        f"{contexts.view.columns + 1} column(s) do not determine the answer: at column "
+        f"{len(contexts.conflict.first[0]) - 1} {shown[0]}, at column "
+        f"{len(contexts.conflict.second[0]) - 1} {shown[1]}, but the model sees the same context"
+    )
+
+
+def weights_hash(model: Model) -> str:
+    """SHA-256 of all weights, by name."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
