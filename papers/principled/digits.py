@@ -43,4 +43,5 @@ def draw(_scale, rows, folder):
     from_rows.by_digit(
         rows, NAME, EXPLAINED, folder / "explained", "Explained by digit sum and carry"
     )
-    draw_influence(SEEN["found"], folder / "intervention", SEEN["title"], SEEN["others"])
+    if SEEN:  # a picture of the first run, if it was trained now
+        draw_influence(SEEN["found"], folder / "intervention", SEEN["title"], SEEN["others"])

@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.features.calibration.calibrate import calibrate as calibrate
     from tenfold.features.proofs.certify import certify as certify
     from tenfold.features.reach.receptive_field import reach as reach
+    from tenfold.ledger.redraw import redraw as redraw
     from tenfold.ledger.reproduce import reproduce as reproduce
     from tenfold.results.collect import collect as collect
     from tenfold.runs.recipe import Recipe as Recipe
@@ -80,6 +81,7 @@ _WHERE = {
     "open_run": "tenfold.runs.shipped",
     "reach": "tenfold.features.reach.receptive_field",
     "recipe": "tenfold.runs.recipe_files",
+    "redraw": "tenfold.ledger.redraw",
     "reproduce": "tenfold.ledger.reproduce",
     "sweep": "tenfold.sweeps.sweep",
     "train": "tenfold.runs.train",

@@ -104,6 +104,7 @@ COMMANDS = (
     "tenfold.cli.results_commands",
     "tenfold.cli.listing_commands",
     "tenfold.cli.ledger_commands",
+    "tenfold.cli.redraw_commands",
     "tenfold.features.calibration.calibration_commands",
     "tenfold.features.influence.influence_commands",
     "tenfold.features.linear_attention.ring_commands",

@@ -17,6 +17,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot, rc_context
 from matplotlib.ticker import MaxNLocator, NullLocator
+from PIL import Image
 from torch import Tensor
 
 from tenfold.drawing.curves import Curve
@@ -29,6 +30,7 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
 RIGHT = "exactly right, %"
 SHORT = 5  # what an axis starts with, where nothing was trained on its numbers
 MOST_BANDS = 8  # more of them hide each other
+DPI = 200  # of PNG files
 SMALL, LARGE = (3.5, 2.7), (4.2, 3.1)  # inches; on a phone's 343 pixels a point is 1.1 to 1.4
 
 
@@ -210,17 +212,25 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
         figure.draw_without_rendering()
         room = names.get_window_extent().width / figure.dpi + 0.1
         figure.set_figwidth(max(figure.get_figwidth(), room))
-    return Figure(inline(held.getvalue(), path.name, title), save_files(figure, path, dpi=280))
+    return Figure(inline(held.getvalue(), path.name, title), save_files(figure, path))
 
 
-def save_files(figure: Any, path: Path, dpi: int = 200) -> tuple[Path, Path]:
+def save_files(figure: Any, path: Path) -> tuple[Path, Path]:
     """`path.png` and `path.svg`, the same bytes for the same figure."""
     png, svg = (path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg"))
     with rc_context({"svg.hashsalt": "tenfold"}):
-        figure.savefig(png, dpi=dpi)
+        save_png(figure, png)
         figure.savefig(svg, metadata={"Date": None})
     pyplot.close(figure)
     return png, svg
+
+
+def save_png(figure: Any, path: Path) -> None:
+    """A PNG file with a palette of 256 colours, which is a third of the size of one without."""
+    pixels = io.BytesIO()
+    figure.savefig(pixels, format="png", dpi=DPI)
+    image = Image.open(pixels).convert("RGB")
+    image.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 FLOOR = -12.0  # a weight of e^-12 is nothing to see

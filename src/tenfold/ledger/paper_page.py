@@ -21,15 +21,20 @@ from pathlib import Path
 from tenfold.core.errors import TenfoldError
 from tenfold.ledger.claim_text import status_of
 from tenfold.ledger.statuses import Entry, ours
-from tenfold.results.committed import SCALES
+from tenfold.results.committed import ROWS, SCALES
 
 MARK = re.compile(r"(<!-- ours: ([^|>]*)\|([^>]*)-->\n)(.*?)(<!-- end -->)", re.DOTALL)
 OPENING = "<!-- ours:"
+RESULTS = "../../results/"  # from a paper's page
 WIDTH = 400  # pixels: two figures beside each other
 
 
-def fill(page: Path, entries: Sequence[Entry], results: Path) -> str:
-    """The page's text with every marked part written anew; `entries` are the paper's claims."""
+def fill(page: Path, entries: Sequence[Entry], results: Path, drawings: Path | None = None) -> str:
+    """The page's text with every marked part written anew; `entries` are the paper's claims.
+
+    Figures are in `results`, or in `drawings`, a folder of the same shape.
+    """
+    places = [results] if drawings is None else [results, drawings]
     try:
         text = page.read_text()
     except OSError as error:
@@ -46,7 +51,7 @@ def fill(page: Path, entries: Sequence[Entry], results: Path) -> str:
             entry for pattern in patterns.split() for entry in _matching(pattern, entries, page)
         ]
         told.update(entry.id for entry in chosen)
-        shown = [_figure(name, entries, page, results) for name in figures.split()]
+        shown = [_figure(name, entries, page, places) for name in figures.split()]
         shown.sort(
             key=lambda held: not held.startswith("<img")
         )  # an image behind words is no figure
@@ -65,7 +70,7 @@ def _matching(pattern: str, entries: Sequence[Entry], page: Path) -> list[Entry]
     return found
 
 
-def _figure(name: str, entries: Sequence[Entry], page: Path, results: Path) -> str:
+def _figure(name: str, entries: Sequence[Entry], page: Path, places: Sequence[Path]) -> str:
     """An image, as the page links to it, or a line that says that it is not there."""
     paper = entries[0].paper
     experiment, _, figure = name.partition("/")
@@ -73,9 +78,11 @@ def _figure(name: str, entries: Sequence[Entry], page: Path, results: Path) -> s
         raise TenfoldError(f'{page}: a figure is EXPERIMENT/NAME, not "{name}"')
     for scale in SCALES:
         path = Path(paper, experiment, scale, f"{figure}.png")
-        if (results / path).is_file():
+        if any((place / path).is_file() for place in places):
             what = f"{experiment}, {figure.replace('/', ', ')}, {scale} scale"
-            return f'<img src="{Path("../../results") / path}" alt="{what}" width="{WIDTH}">'
+            return f'<img src="{RESULTS}{path}" alt="{what}" width="{WIDTH}">'
+    if any((places[0] / paper / experiment / scale / ROWS).is_file() for scale in SCALES):
+        return f"\n*{name}: not drawn here (`tenfold redraw {paper}/{experiment} --out drawn`).*"
     return f"\n*{name}: not run yet (`tenfold reproduce {paper}/{experiment}`).*"
 
 

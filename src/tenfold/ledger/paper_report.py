@@ -20,8 +20,9 @@ from tenfold.drawing.html import document
 from tenfold.drawing.inline_svg import inline
 from tenfold.ledger.claims import CLAIMS, papers
 from tenfold.ledger.markdown_page import Link, Picture, Rendered, render, status
-from tenfold.ledger.paper_page import OPENING, fill, table
+from tenfold.ledger.paper_page import OPENING, RESULTS, fill, table
 from tenfold.ledger.statuses import STATUSES, Entry, ledger
+from tenfold.results.committed import INSTALLED
 from tenfold.runs.recipe_files import SHELVES
 
 PAGE = "README.md"
@@ -47,15 +48,21 @@ p.statuses { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
 """
 
 
-def write_paper(paper: str, out: Path | str, shelves: Sequence[Path] = ()) -> dict[str, Path]:
-    """Write `PAPER.html` to a folder; say where it is. `shelves` are folders of papers, if not the usual ones."""
+def write_paper(
+    paper: str, out: Path | str, shelves: Sequence[Path] = (), drawings: Path | None = None
+) -> dict[str, Path]:
+    """Write `PAPER.html` to a folder; say where it is. `shelves` are folders of papers, if not the usual ones.
+
+    `drawings` is a folder of results that were drawn again, whose SVG files stand for the committed PNG files.
+    """
     page, out = _find(paper, shelves or SHELVES), Path(out)
-    results = page.parents[2] / "results"
+    installed = page.resolve().parents[2] == INSTALLED.parent
+    results = INSTALLED if installed else page.parents[2] / "results"
     entries = ledger([paper], (results,), (page.parents[1],))
-    text = fill(page, entries, results)
+    text = fill(page, entries, results, drawings)
     if OPENING not in text:
         text += f"\n## Claims\n\n{table(entries)}\n"
-    made = render(text, _pictures(page), _links(page, out))
+    made = render(text, _pictures(page, drawings), _links(page, out))
     written = out / f"{paper}.html"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -93,11 +100,14 @@ def _body(made: Rendered, entries: Sequence[Entry]) -> str:
     return f"{title}{end}\n{told}\n{nav}\n{rest}"
 
 
-def _pictures(page: Path) -> Picture:
-    """Pictures by their place from the page, taken in; the drawing (SVG) of one, if it lies beside, since it follows dark mode."""
+def _pictures(page: Path, drawings: Path | None) -> Picture:
+    """Pictures by their place from the page, taken in; the drawing (SVG) of one, if there is one, since it follows dark mode."""
 
     def picture(source: str, words: str, number: int) -> tuple[str, bool]:
         path = page.parent / unquote(source)
+        if drawings is not None and RESULTS in source:
+            drawn = drawings / unquote(source.partition(RESULTS)[2])
+            path = drawn if drawn.is_file() else path
         drawing = path.with_suffix(".svg")
         try:
             if drawing.is_file():

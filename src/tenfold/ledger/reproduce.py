@@ -9,6 +9,7 @@ from tenfold.drawing.report_page import write_report, write_story
 from tenfold.drawing.run_groups import Story, grouped
 from tenfold.ledger import experiments
 from tenfold.ledger.experiments import Experiment, Sweep
+from tenfold.ledger.shown_figures import keep_shown, shown_figures
 from tenfold.results.collect import Collected
 from tenfold.runs.run import Run
 
@@ -24,7 +25,8 @@ def reproduce(
 ) -> Path:
     """Run an experiment and leave its results; a failure leaves what was there before.
 
-    With `add`, committed recipes and seeds that were not run now stay beside the new ones.
+    With `add`, committed recipes and seeds that were not run now stay beside the new ones. In the results of a
+    checkout only the figures that pages show are kept; elsewhere all of them are, with drawings and a page.
     """
     found, runs = experiments.run(experiment, scale, seeds, sweep, only)
     folder = experiment.folder(shelf, scale)
@@ -40,6 +42,7 @@ def reproduce(
             )
             written["rows"].unlink()  # rows.csv has them, with every column
         experiments.draw(experiment, scale, whole.rows, fresh)
+        keep_shown(fresh, shown_figures(shelf, experiment.paper, experiment.name, scale))
 
     return experiments.commit(whole, folder, write_more)
 

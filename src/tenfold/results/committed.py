@@ -17,7 +17,8 @@ from tenfold.runs.recipe import Recipe
 ROWS, RUNS = "rows.csv", "runs.json"
 SCALES = ("paper", "laptop")  # the larger first; smoke decides nothing and is not committed
 _HERE = Path(__file__).resolve().parents[1]
-SHELVES = (Path("results"), _HERE / "committed", _HERE.parents[1] / "results")  # as of the papers
+INSTALLED = _HERE / "committed"  # the wheel's copy: rows and provenance, no figures
+SHELVES = (Path("results"), INSTALLED, _HERE.parents[1] / "results")  # as of the papers
 
 
 def committed(paper: str, experiment: str, shelves: Sequence[Path] = ()) -> dict[str, list[Row]]:
