@@ -70,7 +70,7 @@ def gallery(
 
     `tenfold gallery --out gallery`
     """
-    from tenfold.features.reach.gallery import write_gallery
+    from tenfold.features.reach.encoding_gallery import write_gallery
 
     print_written(write_gallery(out), json_)
 

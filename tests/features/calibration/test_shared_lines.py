@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from tenfold.core.errors import TenfoldError
-from tenfold.features.calibration.averages import Average, biases
 from tenfold.features.calibration.calibration import Accuracy, Calibration
-from tenfold.features.calibration.line_finding import Rules, find
+from tenfold.features.calibration.candidate_lines import Track
+from tenfold.features.calibration.line_selection import Rules, find
+from tenfold.features.calibration.mean_attention import Average, biases
 from tenfold.features.calibration.shared_lines import expected_least, in_common
-from tenfold.features.calibration.tracks import Track
 
 LINES = tuple(Track("operand 1", "anti-diagonal", "column", offset) for offset in range(3))
 OPERATOR = Track("operator", "vertical")

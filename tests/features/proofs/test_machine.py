@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
-from tenfold.features.proofs import folding as module
+from tenfold.features.proofs import state_merging as module
 from tenfold.features.proofs.machine import (
     UNDEFINED,
     Moves,

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.encodings import ENCODINGS, SIZES
+from tenfold.features.reach.asymptotics import Expansions
+from tenfold.features.reach.bias_formula import Formula
 from tenfold.features.reach.bias_tables import table, tabled
 from tenfold.features.reach.convergence_test import beyond, decide
-from tenfold.features.reach.formula import Formula
-from tenfold.features.reach.formula_series import written
-from tenfold.features.reach.growth import Expansions
 from tenfold.features.reach.known_decays import recognised
 from tenfold.features.reach.receptive_field import reach, reaches
 from tenfold.features.reach.series_by_name import series_of
+from tenfold.features.reach.series_from_formula import written
 
 CONVERGE = [
     "-n/9", "-log(1+n)**2", "-sqrt(n)", "-n**0.01", "-1.01*log(1+n)", "-log(1+n**2)", "-log(1+sqrt(n))*3",

@@ -26,8 +26,8 @@ from tenfold.encodings import (
     Window,
 )
 from tenfold.encodings.decay_series import GEOMETRIC, POWER, TYPE_1, Series
+from tenfold.features.reach.distance_profile import profile
 from tenfold.features.reach.partial_sums import EXACT, growth, partial
-from tenfold.features.reach.profile import profile
 from tenfold.features.reach.receptive_field import Reach, over_heads, reach, reaches
 
 

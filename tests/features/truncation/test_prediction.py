@@ -15,7 +15,7 @@ from tenfold.data.tasks.arithmetic.modular_multiplication import ModularMultipli
 from tenfold.data.tasks.arithmetic.multiplication import Multiplication
 from tenfold.data.tasks.arithmetic.subtraction import Subtraction
 from tenfold.features.truncation.prediction import OPERATIONS, operation, predict
-from tenfold.features.truncation.residues import Dropped, of_products, of_sums, of_whole
+from tenfold.features.truncation.residue_counting import Dropped, of_products, of_sums, of_whole
 
 SEVERAL = {"name": "several", "of": {"sum": "addition", "product": "full-multiplication"}}
 MODULI = range(1, 201)

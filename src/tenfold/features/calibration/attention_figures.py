@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from tenfold.drawing.figures import PALETTE, Figure, save_figure
 from tenfold.encodings.learned_maps import role_word
 from tenfold.features.calibration.calibration_figures import Matrix, Token, matrix
-from tenfold.features.calibration.head_looks import Looks
+from tenfold.features.calibration.question_attention import Looks
 from tenfold.features.calibration.run_attention import Place
 from tenfold.features.calibration.shared_lines import InCommon, Kind
 from tenfold.results.row_schema import Row

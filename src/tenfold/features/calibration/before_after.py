@@ -14,8 +14,8 @@ from tenfold.encodings import Attends, Calibrated
 from tenfold.features.calibration.attention_figures import attention, panel, strongest
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.calibration_figures import Matrix
-from tenfold.features.calibration.head_looks import Looks
-from tenfold.features.calibration.line_finding import Head
+from tenfold.features.calibration.line_selection import Head
+from tenfold.features.calibration.question_attention import Looks
 from tenfold.features.calibration.run_attention import looks_of
 from tenfold.runs.run import Run
 

@@ -12,10 +12,10 @@ import torch
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.tasks.task import Examples
 from tenfold.evals.statistics import wilson
-from tenfold.features.calibration.averages import Scores, average
 from tenfold.features.calibration.calibration import Accuracy, Calibration, Positions
-from tenfold.features.calibration.line_finding import Rules, Source, find
-from tenfold.features.calibration.tracks import DIRECTIONS, Direction
+from tenfold.features.calibration.candidate_lines import DIRECTIONS, Direction
+from tenfold.features.calibration.line_selection import Rules, Source, find
+from tenfold.features.calibration.mean_attention import Scores, average
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which
 

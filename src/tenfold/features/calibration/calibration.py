@@ -11,7 +11,7 @@ import pydantic
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
 from tenfold.encodings.calibrated import AttentionLine
-from tenfold.features.calibration.line_finding import FiniteStrict, Head, Rules
+from tenfold.features.calibration.line_selection import FiniteStrict, Head, Rules
 
 
 class Accuracy(FiniteStrict):

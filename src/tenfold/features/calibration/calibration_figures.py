@@ -18,7 +18,7 @@ from tenfold.encodings import Attends, Calibrated
 from tenfold.encodings.calibrated import OPERANDS
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.calibration_text import SIDES
-from tenfold.features.calibration.line_finding import Head, Scored
+from tenfold.features.calibration.line_selection import Head, Scored
 
 TIMES = 2  # the length of the bias that is drawn
 SHOWN = 8  # lines, the strongest ones

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.features.calibration.calibration import Calibration
-from tenfold.features.calibration.line_finding import Head, Scored
+from tenfold.features.calibration.line_selection import Head, Scored
 
 SIDES = {"causal": "self-attention", "cross": "cross-attention"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from tenfold.features.calibration.averages import biases
 from tenfold.features.calibration.calibration import Calibration
-from tenfold.features.calibration.head_looks import Looks, looks
+from tenfold.features.calibration.mean_attention import biases
+from tenfold.features.calibration.question_attention import Looks, looks
 from tenfold.features.calibration.shared_lines import InCommon, in_common
 from tenfold.models import attention_in
 from tenfold.runs.run import Run, Which

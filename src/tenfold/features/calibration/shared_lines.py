@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenfold.core.errors import TenfoldError
-from tenfold.features.calibration.averages import Attention, Average
 from tenfold.features.calibration.calibration import Calibration
-from tenfold.features.calibration.tracks import Side, Track
+from tenfold.features.calibration.candidate_lines import Side, Track
+from tenfold.features.calibration.mean_attention import Attention, Average
 
 Group = tuple[Attention, Side]  # lines that are compared with each other
 Entry = tuple[int, int, Track]  # layer, head and line of a learned bias

@@ -23,10 +23,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import TenfoldError, unknown
 
+EXACT_LENGTH = 200  # digits up to which `distribution` counts in integers
 BELOW, NINE, OVER = 0, 1, 2  # a column comes to less than base - 1, to base - 1, to base or more
 
 Number = int | float
@@ -72,6 +73,31 @@ def levels(
     columns = [(_product(d, base, 0), _product(d, base, least)) for d in multipliers]
     at_most += [_share_of(columns, length, run, _cascading, exact) for run in range(most)]
     return _differences(at_most)
+
+
+def distribution(
+    what: str, length: int, base: int = 10, *, full: bool = False, most: int | None = None
+) -> list[Share]:
+    """One of the three distributions by name; in floats above 200 digits, exactly below."""
+    counts = {"cascades": cascades, "carries": carries, "levels": levels}
+    if what not in counts:
+        raise unknown("distribution", what, counts)
+    return counts[what](length, base, full=full, most=most, exact=length <= EXACT_LENGTH)
+
+
+def distribution_lines(shares: Sequence[Share]) -> list[str]:
+    """A table for a terminal: the run, its share, and the share of all runs up to it.
+
+    >>> print(*distribution_lines(cascades(2)), sep="\\n")
+    run  share       at most
+      0  0.3025      0.302500
+      1  0.6525      0.955000
+      2  0.045       1.000000
+    """
+    sums = accumulate(map(float, shares))
+    rows = zip(shares, sums, strict=True)
+    lines = [f"{n:>3}  {float(share):<10.4g}  {upto:.6f}" for n, (share, upto) in enumerate(rows)]
+    return ["run  share       at most", *lines]
 
 
 def _sums(

@@ -1,1 +1,19 @@
-"""Prove a model right at every length, or find the shortest input on which it fails."""
+"""Is this model right at every length? Prove it, or find the shortest input on which it fails.
+
+A model whose attention sees a few digit columns meets a finite number of contexts. Running it on all of them decides.
+
+| file | content |
+|---|---|
+| `certify.py` | the whole path of a proof; certificates |
+| `prover.py` | the hypotheses, the contexts of a model, its margins on them |
+| `contexts.py`, `context_search.py` | every context that a task can produce, found by search |
+| `rounding.py` | a bound on float32 rounding errors |
+| `extraction.py`, `machine.py`, `state_merging.py`, `run_machine.py` | the finite machine that a model computes |
+| `machine_files.py`, `machine_drawing.py` | the machine as JSON, DOT and pictures |
+| `stop_when_proved.py` | `stop: certified` in a recipe |
+| `schoolbook.py`, `shipped_answers.py`, `long_problems.py` | answers by proved models; numbers of a million digits |
+| `proof_commands.py`, `proof_section.py`, `proof_rows.py` | commands, section of a report, result rows |
+
+Python: `tenfold.certify("addition")`, `extract_machine(run)` in `run_machine.py`.
+Command line: `tenfold certify addition`, `tenfold extract addition`, `tenfold export RUN --out FOLDER`.
+"""

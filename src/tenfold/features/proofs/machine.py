@@ -22,7 +22,7 @@ import numpy as np
 
 from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END, REFUSED
-from tenfold.features.proofs.folding import UNDEFINED, fold, merged, named
+from tenfold.features.proofs.state_merging import UNDEFINED, fold, merged, named
 
 Label = Callable[[int], str]  # writes a symbol: "5,7"
 Tables = tuple[Ints, Ints, Ints]  # a task's output (Q', S), next (Q', S) and starts (U,)

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from tenfold.encodings.decay_series import SeriesVerdict, beside_one
-from tenfold.features.reach.formula import Floats, Formula
-from tenfold.features.reach.growth import (
+from tenfold.features.reach.asymptotics import (
     LOG,
     LOG_LOG,
     NEAR,
@@ -27,6 +26,7 @@ from tenfold.features.reach.growth import (
     Undecided,
     apart,
 )
+from tenfold.features.reach.bias_formula import Floats, Formula
 
 SLACK = 1.1  # terms that are left out may change what lies beyond so many times
 FALLS = ", though it falls over practical ranges"

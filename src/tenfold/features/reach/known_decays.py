@@ -24,8 +24,8 @@ from tenfold.encodings.decay_series import (
     TYPE_2,
     Decay,
 )
-from tenfold.features.reach.formula import Formula
-from tenfold.features.reach.growth import NEAR
+from tenfold.features.reach.asymptotics import NEAR
+from tenfold.features.reach.bias_formula import Formula
 
 Number = Fraction | float
 Factors = tuple[tuple[str, Number], ...]  # bases by name and their exponents: n^2, log 0

@@ -116,8 +116,8 @@ def erf(
 
     `tenfold theory erf runs/my-run`
     """
-    from tenfold.features.reach.receptive_text import erf_as_json, erf_told
     from tenfold.features.reach.run_reach import measured
+    from tenfold.features.reach.run_reach_text import erf_as_json, erf_told
     from tenfold.runs.shipped import open_run
 
     told = erf_as_json(

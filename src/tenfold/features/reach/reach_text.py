@@ -12,10 +12,10 @@ from matplotlib import pyplot
 from tenfold.core.errors import TenfoldError
 from tenfold.drawing.figures import save_files, style
 from tenfold.features.reach.advice import of_all
-from tenfold.features.reach.depth import Deep, deep
 from tenfold.features.reach.partial_sums import partial
 from tenfold.features.reach.receptive_field import Fields, Reach, over_heads, reaches
 from tenfold.features.reach.series_by_name import NamedSeries
+from tenfold.features.reach.stacked_reach import Deep, deep
 
 WORDS = {True: "converges", False: "diverges", None: "undecided"}
 LEARNED = "learned numbers as first drawn (seed 0)"

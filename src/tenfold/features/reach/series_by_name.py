@@ -15,9 +15,9 @@ from tenfold.core.registry import Spec, options_of
 from tenfold.encodings.decay_bias import Decaying
 from tenfold.encodings.decay_series import CONSTANT, Decay, Series
 from tenfold.encodings.encoding import ENCODINGS, SIZES, PositionalEncoding
+from tenfold.features.reach.bias_formula import exact
 from tenfold.features.reach.bias_tables import table
-from tenfold.features.reach.formula import exact
-from tenfold.features.reach.formula_series import written
+from tenfold.features.reach.series_from_formula import written
 
 HEAD_SIZE = 64
 FILE = re.compile(r".*\.(txt|csv|tsv|dat)$", re.IGNORECASE)

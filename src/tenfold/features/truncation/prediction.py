@@ -19,7 +19,7 @@ from typing import Any
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.tasks.operation import Operation
 from tenfold.data.tasks.task import Task, check_length
-from tenfold.features.truncation.all_pairs import (
+from tenfold.features.truncation.pair_enumeration import (
     Function,
     Right,
     by_task,
@@ -27,7 +27,7 @@ from tenfold.features.truncation.all_pairs import (
     can_try,
     tried,
 )
-from tenfold.features.truncation.residues import (
+from tenfold.features.truncation.residue_counting import (
     MOST,
     Dropped,
     Share,

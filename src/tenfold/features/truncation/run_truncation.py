@@ -16,7 +16,7 @@ from tenfold.data.tasks.domains import Domain
 from tenfold.data.tasks.task import Digits, Ints
 from tenfold.evals.exact_match import Answerer
 from tenfold.evals.metrics import Measurement
-from tenfold.features.truncation.explained import LEAST, explained_by_model
+from tenfold.features.truncation.explained_digits import LEAST, explained_by_model
 from tenfold.features.truncation.prediction import SLICES, predict
 from tenfold.features.truncation.truncated_accuracy import (
     both_long_rows,

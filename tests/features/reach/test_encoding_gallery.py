@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tenfold.encodings import ENCODINGS
-from tenfold.features.reach.gallery import card, shown
+from tenfold.features.reach.encoding_gallery import card, shown
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch
 from tenfold.data.places import Places, distance
-from tenfold.features.calibration.averages import NAMES, answered
+from tenfold.features.calibration.mean_attention import NAMES, answered
 from tenfold.models import Model, attention_in
 from tenfold.models.trace import trace
 

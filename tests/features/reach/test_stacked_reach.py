@@ -9,9 +9,9 @@ from tenfold.core.errors import TenfoldError
 from tenfold.encodings import ALiBi, Inverse, Type1, Window
 from tenfold.encodings.decay_series import Series
 from tenfold.features.reach.bias_tables import tabled
-from tenfold.features.reach.depth import deep
-from tenfold.features.reach.formula_series import written
 from tenfold.features.reach.receptive_field import reach
+from tenfold.features.reach.series_from_formula import written
+from tenfold.features.reach.stacked_reach import deep
 
 
 def by_loop(weights, layers, eps):

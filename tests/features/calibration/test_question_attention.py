@@ -9,8 +9,8 @@ import torch
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED
 from tenfold.data.places import Places
-from tenfold.features.calibration.averages import answered
-from tenfold.features.calibration.head_looks import Looks, looks
+from tenfold.features.calibration.mean_attention import answered
+from tenfold.features.calibration.question_attention import Looks, looks
 from tenfold.models.trace import trace
 
 COLUMNS = torch.tensor([[1, 0, -1, 1, 0]])  # of 12+34

@@ -11,7 +11,7 @@ from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.digitwise_addition import DigitwiseAddition
 from tenfold.data.tasks.samplers import exact
 from tenfold.evals.exact_match import Examiner
-from tenfold.features.truncation.explained import explained, explained_by_model
+from tenfold.features.truncation.explained_digits import explained, explained_by_model
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings.decay_series import Decay, Series, SeriesVerdict
+from tenfold.features.reach.bias_formula import Floats, Formula
 from tenfold.features.reach.convergence_test import beyond, decide
-from tenfold.features.reach.formula import Floats, Formula
 from tenfold.features.reach.known_decays import recognised
 
 FIRST = 1 << 16  # from where on b is assumed not to grow

@@ -17,7 +17,7 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch, Tokens
 from tenfold.data.places import in_order
-from tenfold.features.calibration.tracks import Track, Tracks, tracks
+from tenfold.features.calibration.candidate_lines import Track, Tracks, tracks
 from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.trace import trace
 

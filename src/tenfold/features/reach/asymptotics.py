@@ -76,7 +76,7 @@ def kept(terms: dict[Order, Number], rest: Order | None) -> Expansion:
 class Expansions:
     """The algebra in which a formula becomes an expansion.
 
-    >>> from tenfold.features.reach.formula import Formula
+    >>> from tenfold.features.reach.bias_formula import Formula
     >>> found = Formula.read("-2*log(1 + n)").within(Expansions())
     >>> [(tuple(map(float, order)), float(c)) for order, c in found.terms][:2]  # -2 ln n - 2/n
     [((0.0, 1.0, 0.0), -2.0), ((-1.0, 0.0, 0.0), -2.0)]

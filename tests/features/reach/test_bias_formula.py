@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenfold.core.errors import TenfoldError
-from tenfold.features.reach.formula import Formula
+from tenfold.features.reach.bias_formula import Formula
 
 
 @pytest.mark.parametrize(

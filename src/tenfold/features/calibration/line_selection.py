@@ -10,9 +10,9 @@ import pydantic
 from torch import Tensor
 
 from tenfold.encodings.calibrated import AttentionLine
-from tenfold.features.calibration.averages import Attention, Average, Scores
+from tenfold.features.calibration.candidate_lines import DIRECTIONS, Direction, Side, Track
+from tenfold.features.calibration.mean_attention import Attention, Average, Scores
 from tenfold.features.calibration.thresholds import automatic, by_kappa, highest_z
-from tenfold.features.calibration.tracks import DIRECTIONS, Direction, Side, Track
 
 
 class FiniteStrict(pydantic.BaseModel):

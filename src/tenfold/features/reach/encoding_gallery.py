@@ -21,7 +21,7 @@ from tenfold.core.registry import Spec
 from tenfold.drawing.figures import curves_by_head
 from tenfold.drawing.html import document
 from tenfold.encodings import ENCODINGS, SIZES, PositionalEncoding
-from tenfold.features.reach.profile import profile
+from tenfold.features.reach.distance_profile import profile
 from tenfold.features.reach.receptive_field import Reach, reach
 from tenfold.runs.listing import about
 
