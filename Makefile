@@ -11,10 +11,10 @@ demo: $(STAMP)
 	$(BIN)/tenfold demo
 
 test: $(STAMP)
-	$(BIN)/pytest -n 2 -m "not full"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not full"
 
 test-all: $(STAMP)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # Our encodings against other libraries' own.
 peers: .venv-peers/.installed

@@ -1,8 +1,7 @@
 """Shared by all tests: the two tiers, problems, batchers for every layout, and small models.
 
-A test is part of the quick tier (`make test`) unless it is marked `full`. Tests marked `sampled` run in
-the quick tier on just enough of their cases that every value of every parameter occurs at least once;
-their other cases are marked `full`. The laws of `tests/laws` are sampled by default.
+A test is part of the quick tier (`make test`) unless it is marked `full`. A test with several parameters
+runs there on just enough cases that every value of each of them occurs; its other cases are `full`.
 """
 
 import collections
@@ -39,20 +38,29 @@ hypothesis.settings.load_profile("tenfold")
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items):
+    """Mark as `full` every case all of whose values occur in cases before it."""
     seen = collections.defaultdict(set)
     for item in items:
-        if "sampled" in item.keywords and hasattr(item, "callspec"):
-            values = {(name, component(v)) for name, v in item.callspec.params.items()}
-            if values <= seen[item.parent, item.originalname]:
+        if hasattr(item, "callspec"):
+            occurred, values = seen[item.parent, item.originalname], set(parameters(item))
+            if values <= occurred:
                 item.add_marker(pytest.mark.full)
-            seen[item.parent, item.originalname] |= values
+            occurred |= values
 
 
-def component(value):
-    """What a parameter stands for: an encoding with any options is that encoding."""
-    if isinstance(value, dict) and "name" in value:
-        return value["name"]
-    return repr(value)
+def parameters(item):
+    """The parameters of a case with their values; names that are given together are one parameter."""
+    together = {}
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+        names = names.split(",") if isinstance(names, str) else names
+        together |= {name.strip(): tuple(names) for name in names}
+    values = collections.defaultdict(list)
+    for name, value in item.callspec.params.items():
+        if name == "encoding":  # with any options it is the same component
+            value = value["name"]
+        values[together.get(name, name)].append(repr(value))
+    return [(name, *value) for name, value in values.items()]
 
 
 @pytest.fixture

@@ -1,10 +1,6 @@
-"""Everything that the registries find, small and with enough room for the longest test.
-
-A law is quick on the first case of each component (the marker `sampled`, see the conftest of the tree).
-"""
+"""Everything that the registries find, small and with enough room for the longest test."""
 
 import functools
-from pathlib import Path
 
 import pytest
 
@@ -16,12 +12,6 @@ from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.models import MODELS
 
 ROOM = 400  # places, enough for the longest input of any law
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_itemcollected(item):
-    if Path(__file__).parent in item.path.parents:
-        item.add_marker(pytest.mark.sampled)
 
 
 def examples(room):
