@@ -86,9 +86,11 @@ class RuleCell(Strict):
             yield RuleCell(**{**said, **dict(zip(several, point, strict=True))})
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
-        wanted = {**USUAL, **{key: (value,) for key, value in self.said().items()}}
-        wanted.pop("take", None)
-        return [row for row in rows if all(_column(row, k) in v for k, v in wanted.items())]
+        own = {key: (value,) for key, value in self.said().items() if key != "take"}
+        left = list(rows)
+        for key, values in {**own, **{k: v for k, v in USUAL.items() if k not in own}}.items():
+            left = [row for row in left if _column(row, key) in values]
+        return left
 
     def told(self, keys: Sequence[str] | None = None, unit: str = "digits") -> str:
         """`addition-relative, 7 digits`; of these columns alone, if they are named."""
