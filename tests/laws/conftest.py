@@ -37,8 +37,11 @@ def pytest_generate_tests(metafunc):
     refused = getattr(metafunc.function, "refused", False)
     if {"model_name", "encoding"} <= asked:
         of_layout = {MODELS[model].layout: model for model in sorted(models, reverse=True)}
+        quick = getattr(metafunc.function, "quick", ENCODINGS.names())
         pairs = {
-            f"{model}-{identity}": (model, encoding)
+            f"{model}-{identity}": pytest.param(
+                model, encoding, marks=[] if encoding["name"] in quick else [pytest.mark.full]
+            )
             for model in of_layout.values()
             for identity, encoding in found.items()
             if (MODELS[model].layout in layouts_of(identity)) is not refused

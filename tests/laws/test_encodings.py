@@ -34,6 +34,16 @@ def only_for(*models):
     return marked
 
 
+def quick_for(*encodings):
+    """A law that takes long: in the quick tier for these encodings alone."""
+
+    def marked(test):
+        test.quick = encodings
+        return test
+
+    return marked
+
+
 @pytest.fixture
 def batch(model_name, make_batcher, ragged):
     options = {"frame": 6} if MODELS[model_name].layout == "in_place" else {}
@@ -286,6 +296,7 @@ class Plain(torch.nn.Module):
 
 
 @only_for("decoder")
+@quick_for("alibi", "learned", "pairwise", "rotary", "t5")
 def test_exports_with_dynamic_length_or_says_why_not(
     model_name, encoding, make_model, make_batcher, task
 ):

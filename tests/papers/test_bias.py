@@ -261,7 +261,9 @@ METRICS = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.full) for n in FIGURES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n == "early" else [pytest.mark.full]) for n in FIGURES]
+)
 def test_an_experiment_at_smoke_scale(name, tmp_path):
     (found,) = experiments.find(f"bias/{name}")
 

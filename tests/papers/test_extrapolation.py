@@ -129,7 +129,6 @@ def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
     assert drawn(experiment, committed, tmp_path) == {"rates"}
 
 
-@pytest.mark.full
 def test_sums_differ_in_the_decoder_alone(tmp_path):
     (experiment,) = find("extrapolation/sums")
     recipes = experiment.recipes("smoke", [0])

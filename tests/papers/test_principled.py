@@ -37,7 +37,7 @@ METRICS = {
     "modular-multiplication": TWICE,
     "coverage": {"exact", "exact-covered"},
 }
-LONG = {"moduli", "modular-multiplication", "encodings", "coverage", "least-data"}
+QUICK = {"convergence", "two-operations"}
 UNTRAINED = {  # at smoke scale: answers that are all alike, nothing fitted, other counts
     "addition-absolute, explained: no rows",
     "addition-followed, exact-at-fit, +2 digits: no rows",
@@ -53,7 +53,7 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.full] if n in LONG else []) for n in FIGURES]
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.full]) for n in FIGURES]
 )
 def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
     (found,) = experiments.find(f"principled/{name}")

@@ -26,10 +26,7 @@ METRICS = {
     "multiplication-2": {"exact", "digit", "exact-gain"},
     "multiplication-3": {"exact", "digit", "exact-gain"},
 }
-LONG = {
-    "long-complexity", "multiplication-2", "multiplication-3", "multiplication-3-augmented",
-    "multiplication-augmented",
-}  # fmt: skip
+QUICK = {"augmentation", "long-addition"}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +36,7 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.full] if n in LONG else []) for n in FIGURES]
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.full]) for n in FIGURES]
 )
 def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
     (found,) = experiments.find(f"symmetry/{name}")
