@@ -64,9 +64,9 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
+    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
     "KerplePower", "Learned", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
-    "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "Scalar", "Significance",
+    "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Significance",
     "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {

@@ -1,4 +1,4 @@
-"""PyTorch's attention with our mask against our own attention, for every encoding; the mask against plain loops."""
+"""Attention of models, the drop-in and PyTorch with our mask against a plain reference, for every encoding."""
 
 import math
 
@@ -69,31 +69,51 @@ def split(x):
     return x.view(*x.shape[:2], 2, 8).transpose(1, 2)
 
 
+def reference(pe, x, q, k, v, q_at, at, seen):
+    """Attention in the plainest steps: logits, everything that is added, weights, everything that is mixed."""
+    turned, k = pe.rotate(q, k, q_at, at)
+    logits = (turned @ k.mT + _or_zero(pe.scores(q, k, q_at, at))) / math.sqrt(8)
+    logits = logits + _or_zero(pe.bias(q_at, at))
+    if pe.features:
+        logits = logits + _or_zero(pe.state_bias(pe.state(x, at), q, k, q_at, at))
+    itself = torch.arange(9) == torch.arange(9 - q.shape[2], 9)[:, None]
+    window = pe.visible(q_at, at)
+    seen = seen if window is None else seen & (window | itself)
+    weights = pe.normalise(logits.masked_fill(~seen, -math.inf), seen)
+    return weights @ v + _or_zero(pe.values(weights, q_at, at))
+
+
+def _or_zero(x):
+    return 0 if x is None else x
+
+
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("queries", [9, 3])
 @pytest.mark.parametrize(("spec", "kind"), CASES.values(), ids=CASES)
-def test_as_our_own_attention(spec, kind, queries, rows, attention, normal):
+def test_models_and_drop_in_are_the_plain_reference(spec, kind, queries, rows, attention, normal):
     pe, at = made(spec), facts(rows)
     pe.serve(kind)
     x, q_at = normal(rows, 9, 16), at.last(queries)
     valid = at["index"] >= 0
-    allowed = visibility(queries, 9, valid, kind is Attends.CAUSAL, x.device)
-    expected = attention(x[:, -queries:], x, pe, q_at, at, allowed)
-
     q = split(attention.query(x[:, -queries:]))
     k, v = map(split, attention.key_value(x).split(16, -1))
-    ours, weights = attend(pe, q, k, v, q_at, at, kind, valid[:, None, None])
-    assert_close(attention.out(ours.transpose(1, 2).flatten(2)), expected)
+    allowed = visibility(queries, 9, valid, kind is Attends.CAUSAL, x.device)
+    mixed = reference(pe, x, q, k, v, q_at, at, allowed)
+    expected = attention.out(mixed.transpose(1, 2).flatten(2))
+    assert_close(attention(x[:, -queries:], x, pe, q_at, at, allowed), expected)
+
+    state, padding = pe.state(x, at), valid[:, None, None]
+    ours, weights = attend(pe, q, k, v, q_at, at, kind, padding, state=state)
+    assert_close(ours, mixed)
     assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
 
     turned_q, turned_k = pe.rotate(q, k, q_at, at)
-    if pe.values(weights, q_at, at) is not None:
-        with pytest.raises(TenfoldError, match="also adds to the values"):
-            additive_mask(pe, q, turned_k, q_at, at, kind)
+    if pe.ways & {"values", "normalise"}:
+        with pytest.raises(TenfoldError, match=r"also (adds to the values|replaces the softmax)"):
+            additive_mask(pe, q, turned_k, q_at, at, kind, state=state)
         return
-    mask = additive_mask(pe, q, turned_k, q_at, at, kind, valid[:, None, None])
-    mixed = scaled_dot_product_attention(turned_q, turned_k, v, attn_mask=mask)
-    assert_close(attention.out(mixed.transpose(1, 2).flatten(2)), expected)
+    mask = additive_mask(pe, q, turned_k, q_at, at, kind, padding, state)
+    assert_close(scaled_dot_product_attention(turned_q, turned_k, v, attn_mask=mask), mixed)
 
 
 def test_by_loops(normal, line):

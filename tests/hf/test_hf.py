@@ -114,7 +114,8 @@ def test_generation(make, lively, tokens, beams):
     """Past the own positions, with and without a cache, each row as if it were alone."""
     rows, mask = tokens(2, 6), torch.ones(2, 6, dtype=torch.long)
     rows[1, :2] = mask[1, :2] = 0
-    for encoding in ("alibi", "rotary", {"name": "window", "behind": 4}, "pairwise", "cope"):
+    both = {"name": "compose", "parts": ["fox", "scalable-softmax"]}
+    for encoding in ("alibi", "rotary", {"name": "window", "behind": 4}, "pairwise", "cope", both):
         model = lively(make(), encoding)
         write = functools.partial(
             model.generate, max_new_tokens=12, do_sample=False, num_beams=beams, pad_token_id=0,

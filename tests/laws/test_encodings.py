@@ -18,7 +18,7 @@ from tenfold.data.batch import Batch, Tokens
 from tenfold.data.places import Places
 from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import samplers
-from tenfold.encodings import ENCODINGS, PositionalEncoding
+from tenfold.encodings import ENCODINGS, SIZES, PositionalEncoding
 from tenfold.models import MODELS, trace
 from tenfold.runs.build import build
 from tenfold.runs.recipe import Recipe
@@ -122,7 +122,11 @@ def test_beyond_its_limit_is_one_clear_error(model_name, encoding, make_batcher,
     """An encoding with room for a few places says so, and what to change; one without a limit has none."""
     batch = long_batch(model_name, make_batcher, task)
     for options in ENCODINGS[encoding["name"]].examples(8):
-        model = make_model(model_name, {"name": encoding["name"], **options})
+        small = {"name": encoding["name"], **options}
+        pe = ENCODINGS.factory(Spec.model_validate(small), SIZES)(width=16, heads=2, head_size=8)
+        if MODELS[model_name].layout not in pe.layouts:
+            continue
+        model = make_model(model_name, small)
         if model.stack.encodings[0].limit is None:
             assert model(batch).isfinite().all()
         else:
@@ -228,14 +232,21 @@ def test_half_precision_does_not_miscount(model, dtype):
     """A bias or a mask at 4096 places is what it is in float64, to the precision of the parameters."""
     pe, far = model.stack.encodings[0], torch.arange(3900, 4096)[None]
     at = Places(**{axis: far % 5 if axis == "role" else far for axis in pe.axes | {"index"}})
-    if pe.limit is not None or not pe.ways & {"bias", "visible"}:
+    if pe.limit is not None or not pe.ways & {"bias", "visible", "normalise"}:
         pytest.skip("no bias or mask at that length")
+    logits = torch.randn(1, 2, 3, 4096, generator=torch.Generator().manual_seed(0)).to(dtype)
     with torch.no_grad():
         for parameter in pe.parameters():
             parameter.copy_(parameter.to(dtype))
         exact = pe.bias(at, at), pe.visible(at, at)
         half = copy.deepcopy(pe).to(dtype)
         narrow = half.bias(at, at), half.visible(at, at)
+        assert_close(
+            half.normalise(logits, None).double().sum(-1),
+            torch.ones(1, 2, 3).double(),
+            rtol=0.02,
+            atol=0.02,
+        )
     if exact[0] is not None:
         assert_close(narrow[0].double(), exact[0], rtol=2e-2, atol=2e-2)
     assert exact[1] is None or torch.equal(narrow[1], exact[1])
@@ -250,14 +261,64 @@ def test_a_pair_depends_on_itself_alone_exactly_where_declared(model, make_batch
     query_at = at.last(1)
     generator = torch.Generator().manual_seed(0)
     q, k = (torch.randn(5, 2, n, 8, generator=generator).double() for n in (1, at.count))
-    for whole, part in (
+    x = torch.randn(5, at.count, 16, generator=generator).double()
+    pairs = [
         (pe.scores(q, k, query_at, at), pe.scores(q, k[:, :, keep], query_at, fewer)),
         (pe.bias(query_at, at), pe.bias(query_at, fewer)),
         (pe.visible(query_at, at), pe.visible(query_at, fewer)),
-    ):
-        if whole is not None:
-            same = torch.allclose(whole[..., keep].double(), part.double(), rtol=0, atol=1e-10)
-            assert same is not pe.reads_keys
+    ]
+    state = pe.state(x, at)
+    if state is not None:
+        part = pe.state_bias(state[:, :, keep], q, k[:, :, keep], query_at, fewer)
+        pairs.append((pe.state_bias(state, q, k, query_at, at), part))
+    same = [
+        torch.allclose(whole[..., keep].double(), part.double(), rtol=0, atol=1e-10)
+        for whole, part in pairs
+        if whole is not None
+    ]
+    assert all(same) is not pe.reads_keys
+
+
+@only_for("decoder")
+def test_a_state_belongs_to_its_key_alone(model, make_batcher, ragged):
+    """So that it can be cached: any keys by themselves have the same state, of the declared size."""
+    pe, at = model.stack.encodings[0], make_batcher("causal")(ragged).sequence.places
+    x = torch.randn(5, at.count, 16, generator=torch.Generator().manual_seed(0)).double()
+    state = pe.state(x, at)
+    assert (state is None) is (pe.features == 0)
+    if state is None:
+        return
+    assert state.shape[0] == 5
+    assert state.shape[2:] == (at.count, pe.features)
+    for start, stop in ((0, 3), (3, 4), (4, at.count)):
+        some = pe.state(x[:, start:stop], at.slice(start, stop))
+        assert_close(some, state[:, :, start:stop])
+
+
+@only_for("decoder", "encoder")
+def test_weights_are_finite_and_read_visible_keys_alone(model):
+    """Whatever turns logits into weights: hidden keys get none, and change nothing where they are taken away."""
+    pe, generator = model.stack.encodings[0], torch.Generator().manual_seed(0)
+    logits = torch.randn(3, 2, 5, 9, generator=generator).double()
+    visible = torch.rand(3, 1, 5, 9, generator=generator) < 0.5
+    visible[..., 2], visible[..., 8] = (
+        True,
+        False,
+    )  # everybody sees somebody; the last key is hidden
+    visible[0, 0, 0] = torch.arange(9) == 2  # one query sees a single key
+    logits = logits.masked_fill(~visible, -torch.inf).requires_grad_()
+    weights = pe.normalise(logits, visible)
+    assert weights.isfinite().all()
+    assert (weights >= 0).all()
+    assert (weights.masked_select(~visible) == 0).all()
+    assert_close(pe.normalise(logits[..., :8], visible[..., :8]), weights[..., :8])
+    gradients = torch.autograd.grad(
+        weights.square().sum(), [logits, *pe.parameters()], allow_unused=True
+    )
+    assert all(gradient is None or gradient.isfinite().all() for gradient in gradients)
+    everything = torch.ones(1, 1, 1, 9, dtype=torch.bool)
+    plain = torch.randn(3, 2, 5, 9, generator=generator).double()
+    assert_close(pe.normalise(plain, None), pe.normalise(plain, everything))
 
 
 def test_reads_only_the_axes_it_declares(model, batch):

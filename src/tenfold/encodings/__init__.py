@@ -7,6 +7,7 @@ from tenfold.encodings.cope import CoPE
 from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends, PositionalEncoding
 from tenfold.encodings.fine_sinusoidal import FineSinusoidal
 from tenfold.encodings.fire import FIRE
+from tenfold.encodings.fox import FoX
 from tenfold.encodings.hard_alibi import HardALiBi
 from tenfold.encodings.inverse import Inverse
 from tenfold.encodings.inverse_log import InverseLog
@@ -23,6 +24,7 @@ from tenfold.encodings.rotary_linear import RotaryLinear
 from tenfold.encodings.rotary_ntk import RotaryNTK
 from tenfold.encodings.rotary_yarn import RotaryYaRN
 from tenfold.encodings.sandwich import Sandwich
+from tenfold.encodings.scalable_softmax import ScalableSoftmax
 from tenfold.encodings.scalar import Scalar
 from tenfold.encodings.sinusoidal import Sinusoidal
 from tenfold.encodings.t5 import T5
@@ -44,6 +46,7 @@ __all__ = [
     "CoPE",
     "Compose",
     "FineSinusoidal",
+    "FoX",
     "HardALiBi",
     "Inverse",
     "InverseLog",
@@ -63,6 +66,7 @@ __all__ = [
     "RotaryNTK",
     "RotaryYaRN",
     "Sandwich",
+    "ScalableSoftmax",
     "Scalar",
     "Significance",
     "Sinusoidal",

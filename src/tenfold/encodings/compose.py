@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 import pydantic
+import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
@@ -60,6 +61,10 @@ class Parted(PositionalEncoding):
         return any(part.reads_keys for part in self.parts)
 
     @property
+    def features(self) -> int:  # type: ignore[override]
+        return sum(part.features for part in self.parts)
+
+    @property
     def invariant(self) -> frozenset[str]:
         return self.axes - frozenset().union(*(part.axes - part.invariant for part in self.parts))
 
@@ -107,6 +112,8 @@ class Parted(PositionalEncoding):
 class Compose(Parted):
     """Each part does its work in turn: embeddings, scores, biases and values add up, windows intersect.
 
+    States stand side by side. One part may replace the softmax.
+
     >>> import torch
     >>> pe = Compose([{"name": "window", "behind": 1}, "alibi"], heads=4)
     >>> at = Places(index=torch.arange(3)[None])
@@ -125,6 +132,11 @@ class Compose(Parted):
     ) -> None:
         sizes = {"width": width, "heads": heads, "head_size": head_size}
         super().__init__([encoding_of(part, sizes) for part in parts])
+        names = [f'"{part.name}"' for part in self.parts if "normalise" in part.ways]
+        if len(names) > 1:
+            raise TenfoldError(
+                f"the encodings {' and '.join(names)} both replace the softmax; one of a composition may"
+            )
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
@@ -133,6 +145,7 @@ class Compose(Parted):
             {"parts": ["t5", pairs, {"name": "learned", "limit": room}]},
             {"parts": ["rotary", {"name": "window", "behind": 5}, "alibi"]},
             {"parts": ["rotary", pairs]},
+            {"parts": ["fox", "rotary", "scalable-softmax"]},
         ]
 
     @property
@@ -145,7 +158,7 @@ class Compose(Parted):
 
     def _turned_under_scores(self) -> frozenset[str]:
         """Axes that turn keys which another part's scores then read as they stand."""
-        if not self.reads_keys:
+        if not any(part.reads_keys and "scores" in part.ways for part in self.parts):
             return frozenset()
         return frozenset(a for part in self.parts if "rotate" in part.ways for a in part.axes)
 
@@ -181,12 +194,31 @@ class Compose(Parted):
     def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
         return _total(part.bias(q_at, k_at) for part in self.parts)
 
+    def state(self, x: Tensor, at: Places) -> Tensor | None:
+        states = [s for part in self.parts if (s := part.state(x, at)) is not None]
+        heads = max((state.shape[1] for state in states), default=1)
+        return (
+            torch.cat([state.expand(-1, heads, -1, -1) for state in states], -1) if states else None
+        )
+
+    def state_bias(
+        self, state: Tensor, q: Tensor, k: Tensor, q_at: Places, k_at: Places
+    ) -> Tensor | None:
+        each = zip(self.parts, state.split([part.features for part in self.parts], -1), strict=True)
+        return _total(part.state_bias(own, q, k, q_at, k_at) for part, own in each if part.features)
+
     def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
         seen = None
         for part in self.parts:
             also = part.visible(q_at, k_at)
             seen = also if seen is None else seen if also is None else seen & also
         return seen
+
+    def normalise(self, logits: Tensor, visible: Tensor | None) -> Tensor:
+        for part in self.parts:
+            if "normalise" in part.ways:
+                return part.normalise(logits, visible)
+        return super().normalise(logits, visible)
 
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
         return _total(part.values(weights, q_at, k_at) for part in self.parts)

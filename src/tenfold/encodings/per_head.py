@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from pydantic import PositiveInt
 from torch import Tensor
+from torch.nn import functional as F
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
@@ -66,7 +67,12 @@ class PerHead(Parted):
             {"parts": [pairs, "none"]},
             {"parts": ["t5", {**pairs, "values": True}]},
             {"parts": ["rotary", {"name": "window", "behind": 3}]},
+            {"parts": ["fox", {"name": "compose", "parts": ["alibi", "scalable-softmax"]}]},
         ]
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        return max(part.features for part in self.parts)
 
     def window(self, axis: str) -> Span | None:
         spans = [part.window(axis) for part in self.parts]
@@ -105,8 +111,41 @@ class PerHead(Parted):
     def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
         return self._joined([part.bias(q_at, k_at) for part in self.parts], 0)
 
+    def state(self, x: Tensor, at: Places) -> Tensor | None:
+        """Heads side by side, with zeros where a part has fewer features than another."""
+        states = [part.state(x, at) for part in self.parts]
+        wide = [
+            None if state is None else F.pad(state, (0, self.features - state.shape[-1]))
+            for state in states
+        ]
+        return self._joined(wide, 0)
+
+    def state_bias(
+        self, state: Tensor, q: Tensor, k: Tensor, q_at: Places, k_at: Places
+    ) -> Tensor | None:
+        each = zip(self.parts, *map(self._split, (state, q, k)), strict=True)
+        return self._joined(
+            [
+                part.state_bias(own[..., : part.features], some_q, some_k, q_at, k_at)
+                if part.features
+                else None
+                for part, own, some_q, some_k in each
+            ],
+            0,
+        )
+
     def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
         return self._joined([part.visible(q_at, k_at) for part in self.parts], True)
+
+    def normalise(self, logits: Tensor, visible: Tensor | None) -> Tensor:
+        if "normalise" not in self.ways:  # all heads at once
+            return super().normalise(logits, visible)
+        count = len(self.parts)
+        seen = [visible] * count
+        if visible is not None and visible.shape[1] > 1:
+            seen = list(self._split(visible))
+        each = zip(self.parts, self._split(logits), seen, strict=True)
+        return torch.cat([part.normalise(some, shown) for part, some, shown in each], 1)
 
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
         both = zip(self.parts, self._split(weights), strict=True)

@@ -23,6 +23,7 @@ from tenfold.encodings.attend import Projections, mix, visible_keys
 from tenfold.encodings.encoding import Attends
 
 NAME = "tenfold"
+STATE = "_tenfold_state"  # of a layer, while it is computed
 
 
 class AttentionView(NamedTuple):
@@ -98,16 +99,50 @@ def attention(
         pe.check(q_at, k_at)
         check_ids(position_ids, q_at["index"], k_at)
     kind = Attends.CAUSAL if module.is_causal else Attends.TWO_WAY
+    state = module.__dict__.pop(STATE, None)
     turned, key = pe.rotate(query, key, q_at, k_at)
     mixed, weights = mix(
         pe,
-        Projections(query, turned, key, value),
+        Projections(query, turned, key, value, state),
         q_at,
         k_at,
         visible_keys(allowed, query.shape[2], key.shape[2], kind, query.device),
         on_weights=lambda weights: F.dropout(weights, dropout) if dropout else weights,
     )
     return mixed.transpose(1, 2), weights
+
+
+class StatefulCache:
+    """A cache of transformers for one layer, with the states of an encoding behind the values.
+
+    Where the library reorders, crops or moves its values, for a beam search say, states go with them.
+    """
+
+    def __init__(self, cache: Any, module: nn.Module, state: Tensor) -> None:
+        self.cache, self.module, self.state = cache, module, state
+
+    def update(self, key: Tensor, value: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        """Append keys and values of new tokens; all of them, and the states left for `attention`."""
+        size, state = value.shape[-1], self.state.expand(-1, value.shape[1], -1, -1)
+        key, both = self.cache.update(key, torch.cat([value, state], -1), layer)
+        self.module.__dict__[STATE] = both[..., size:]
+        return key, both[..., :size]
+
+
+def keep_state(
+    module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Before the attention of a layer: make the states of its input, where `attention` finds them."""
+    (pe,), seen = module.encoding, kwargs["attention_mask"]  # type: ignore[misc]
+    if not isinstance(seen, AttentionView):
+        return args, kwargs  # which `attention` refuses
+    state = pe.state(args[0], seen.q_at)
+    module.__dict__[STATE] = state
+    cache = kwargs.get("past_key_values")
+    if cache is None:
+        return args, kwargs
+    own = getattr(cache, "self_attention_cache", cache)
+    return args, {**kwargs, "past_key_values": StatefulCache(own, module, state)}
 
 
 def check_ids(position_ids: Tensor | None, place: Tensor, k_at: Places) -> None:

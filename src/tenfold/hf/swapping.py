@@ -13,7 +13,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends
-from tenfold.hf.interface import NAME
+from tenfold.hf.interface import NAME, keep_state
 from tenfold.models.stack import Encodings, Shape
 
 Model = TypeVar("Model", bound=PreTrainedModel)
@@ -84,6 +84,8 @@ def swap(model: Model, encoding: str | dict[str, Any] | Spec) -> Model:
         embeddings.register_forward_pre_hook(_no_position_ids, with_kwargs=True)
     for number, layer in enumerate(layers):  # in a tuple: it belongs to the base, and is saved once
         layer.encoding = (encodings[number],)
+        if encodings[number].features:
+            layer.register_forward_pre_hook(keep_state, with_kwargs=True)
     model.set_attn_implementation(NAME)
     return model
 

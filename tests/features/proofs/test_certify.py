@@ -396,6 +396,7 @@ def test_other_kinds_are_certifiable(small, oracle, lively, name, changes, longe
             'no window on "column" in every head',
         ),
         ({"pe": [WINDOW, {"name": "cope", "axis": "column"}]}, "counts over keys, also those"),
+        ({"pe": [WINDOW, {"name": "fox", "axis": "column"}]}, "counts over keys, also those"),
         ({"pe": [{**WINDOW, "behind": 0}, JOINT]}, r"1 column.s. do not determine the answer: .* needs \d"),
         ({"format": {"name": "reversed", "width": 5}}, "without a width"),
         ({"format": {"name": "interleaved", "width": 5}}, "without a width"),

@@ -233,7 +233,7 @@ def test_every_encoding_says_what_it_is(name):
         )
         series = series_of(pe)
         if series is None:
-            assert pe.ways & {"scores", "bias", "visible"}
+            assert pe.ways & {"scores", "bias", "state", "visible", "normalise"}
             assert len(pe.no_series) > 20
             continue
         assert len(series.verdicts) == series.heads

@@ -43,7 +43,9 @@ def test_what_is_told(tmp_path):
     assert told["inverse"].field == "unbounded"
     assert told["hard-alibi"].series == "converges in 4 of 8 heads"
     assert told["fire"].series == "none stated"
-    assert told["cope"].layouts == ["causal"]
+    assert told["cope"].layouts == told["fox"].layouts == ["causal"]
+    assert told["fox"].enters == ["a bias from the layer's input"]
+    assert told["scalable-softmax"].enters == ["in place of the softmax"]
     assert told["learned"].limit == 512
     assert told["learned"].enters == ["added to the input"]
     assert told["pairwise"].options == {"relation": {"name": "relative", "reach": 257}}

@@ -37,9 +37,10 @@ def profile(pe: PositionalEncoding, *, heads: int, head_size: int, furthest: int
     if scores is not None:
         logits = logits + scores
     logits = logits / math.sqrt(head_size)
-    bias, seen = pe.bias(query_at, at), pe.visible(query_at, at)
-    if bias is not None:
-        logits = logits + bias
+    bias, state, seen = pe.bias(query_at, at), pe.state(x, at), pe.visible(query_at, at)
+    by_state = None if state is None else pe.state_bias(state, q, turned_k, query_at, at)
+    for added in (bias, by_state):
+        logits = logits if added is None else logits + added
     if seen is not None:
         itself = count[0] == furthest  # always seen
         logits = logits.masked_fill(~(seen | itself), -math.inf)

@@ -34,7 +34,9 @@ WAYS = {  # how places may enter, by the method that brings them in
     "rotate": "queries and keys turned",
     "scores": "vectors on the keys",
     "bias": "a bias on the logits",
+    "state": "a bias from the layer's input",
     "visible": "a mask",
+    "normalise": "in place of the softmax",
     "values": "vectors on the values",
 }
 

@@ -49,7 +49,7 @@ def series_of(pe: PositionalEncoding) -> Series | None:
     (False, None)
     """
     stated = pe.series()
-    if stated is None and not pe.ways & {"scores", "bias", "visible"}:
+    if stated is None and not pe.ways & {"scores", "bias", "state", "visible", "normalise"}:
         return Series(UNWEIGHTED, (torch.zeros(1, 1, dtype=torch.float64),))
     return stated
 
