@@ -259,7 +259,7 @@ class Recipe(Strict):
         return None
 
 
-def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, Any], *changes: Mapping[str, Any]) -> dict[str, Any]:
     """Changes laid over a recipe's values; a component with a new name keeps no option of the old one.
 
     >>> merge({"train": {"lr": 1, "steps": 5}}, {"train": {"lr": 2}})
@@ -270,7 +270,7 @@ def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     {'model': {'kind': 'gru', 'width': 32}}
     """
     merged = dict(base)
-    for key, value in changes.items():
+    for key, value in (item for each in changes for item in each.items()):
         old = merged.get(key)
         if isinstance(value, dict) and isinstance(old, str) and "name" not in value:
             old = {"name": old}

@@ -1,19 +1,25 @@
-"""Recipes by name, by file, with scales and overrides.
+"""Recipes by name, by file and by family, with scales and overrides.
 
-A name such as `symmetry/addition-relative` is a file below `papers/`; YAML files may `extend` another
-recipe and hold `scales` (smoke, demo, paper, ...) laid over their own values, which are the laptop scale.
-A Python file gives a `recipe`.
+A name such as `symmetry/addition-relative` is an entry of `RECIPES` in the package `tenfold.papers.symmetry.recipes`,
+where `family` writes many recipes as one product. A file is a user's own: YAML, which may `extend` another recipe and
+hold `scales`, or Python, which defines `recipe`. The values of a recipe are the laptop scale; other scales change them.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import itertools
+import pkgutil
 import runpy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+import tenfold.papers
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import read_mapping
 from tenfold.runs.recipe import Recipe, merge, spelled
@@ -21,7 +27,85 @@ from tenfold.runs.recipe import Recipe, merge, spelled
 DEFAULT_SCALE = "laptop"
 _HERE = Path(__file__).resolve().parents[1]
 SHELVES = (Path("papers"), _HERE / "papers", _HERE.parents[1] / "papers")  # here, installed, source
-OTHERS = ("claims.yaml", ".grid.yaml")  # files of a paper too, but no recipes
+NO_RECIPES = ("claims.yaml", ".grid.yaml")  # YAML files of a paper that are no recipes
+
+Values = dict[str, Any]
+Options = Mapping[str, Mapping[str, Any]]  # of an axis: label -> changes
+
+
+@dataclass(frozen=True)
+class ScaledRecipe:
+    """The values of a recipe, which are the laptop scale, and the changes that other scales make to them."""
+
+    values: Values
+    scales: Mapping[str, Values] = field(default_factory=dict)
+    parent: ScaledRecipe | None = None  # what a YAML file extends
+
+    def at(self, scale: str) -> Values:
+        """The values at a scale: those of the parent at this scale, then the recipe's own, then the scale's changes.
+
+        So what a recipe states itself always wins over what its parent has at any scale.
+        """
+        inherited = self.parent.at(scale) if self.parent else {}
+        return merge(inherited, self.values, self.scales.get(scale, {}))
+
+    def scale_names(self) -> list[str]:
+        inherited = self.parent.scale_names() if self.parent else [DEFAULT_SCALE]
+        return list(dict.fromkeys([*inherited, *self.scales]))
+
+
+def family(
+    name: str,
+    base: Mapping[str, Any],
+    axes: Mapping[str, Options] | None = None,
+    scales: Mapping[str, Values] | None = None,
+    own: Options | None = None,
+) -> dict[str, ScaledRecipe]:
+    """One recipe for each combination of the options of some axes, by name.
+
+    `base` has the values that all share. An option changes some of them; later axes win over earlier ones. `own` has
+    further changes of single recipes. `scales` are laid over these values, so that `smoke` makes every member small;
+    an option or an entry of `own` may have `scales` too, which win over those of the family.
+
+    The labels of the chosen options stand for `{axis}` in the name and in `claim`; their `words`, if given, in `about`.
+
+    >>> recipes = family(
+    ...     "mine/{task}-{positions}",
+    ...     base={"about": "{task} with {positions}", "train": {"steps": 2000}},
+    ...     axes={
+    ...         "task": {"sums": {"task": "addition"}, "products": {"task": "multiplication"}},
+    ...         "positions": {"alibi": {"pe": "alibi", "words": "ALiBi"}, "none": {"pe": "none"}},
+    ...     },
+    ...     scales={"smoke": {"train": {"steps": 20}}},
+    ... )
+    >>> list(recipes)
+    ['mine/sums-alibi', 'mine/sums-none', 'mine/products-alibi', 'mine/products-none']
+    >>> recipes["mine/sums-alibi"].at("smoke")
+    {'about': 'sums with ALiBi', 'train': {'steps': 20}, 'task': 'addition', 'pe': 'alibi', 'name': 'mine/sums-alibi'}
+    """
+    axes, own = axes or {}, dict(own or {})
+    members: dict[str, ScaledRecipe] = {}
+    for labels in itertools.product(*axes.values()):
+        chosen = dict(zip(axes, labels, strict=True))
+        full_name = name.format(**chosen)
+        layers = [base, {"scales": scales or {}}]
+        layers += [axes[axis][label] for axis, label in chosen.items()]
+        layers.append(own.pop(full_name, {}))
+        values: Values = {}
+        changes: dict[str, Values] = {}
+        for layer in layers:
+            stated = {key: layer[key] for key in layer if key not in ("scales", "words")}
+            values = merge(values, spelled(stated))
+            for scale, laid in layer.get("scales", {}).items():
+                changes[scale] = merge(changes.get(scale, {}), spelled(laid))
+        words = {axis: axes[axis][label].get("words", label) for axis, label in chosen.items()}
+        for key, texts in (("about", words), ("claim", chosen)):
+            if values.get(key) is not None:
+                values[key] = values[key].format(**texts)
+        members[full_name] = ScaledRecipe({**values, "name": full_name}, changes)
+    if own:
+        raise unknown(f"recipe of the family {name}", next(iter(own)), members)
+    return members
 
 
 def names() -> list[str]:
@@ -35,12 +119,10 @@ def recipe(source: str | Path, scale: str | None = None, **changes: Any) -> Reci
     >>> recipe("symmetry/addition-relative", scale="smoke", seed=3).seed
     3
     """
-    values, scales = _read(_find(source))
-    if scale not in (None, DEFAULT_SCALE):
-        if scale not in scales:
-            raise unknown(f'scale of "{source}"', scale, [DEFAULT_SCALE, *scales])
-        values = merge(values, scales[scale])
-    return Recipe.of(merge(values, spelled(changes)))
+    written, scale = _find(source), scale or DEFAULT_SCALE
+    if scale not in written.scale_names():
+        raise unknown(f'scale of "{source}"', scale, written.scale_names())
+    return Recipe.of(merge(written.at(scale), spelled(changes)))
 
 
 def overrides(words: Iterable[str]) -> dict[str, Any]:
@@ -75,49 +157,69 @@ def overrides(words: Iterable[str]) -> dict[str, Any]:
     return changes
 
 
-def _known() -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for shelf in SHELVES:
-        for path in sorted(shelf.glob("*/*.yaml")):
-            if not path.name.endswith(OTHERS):
-                found.setdefault(f"{path.parent.name}/{path.stem}", path)
-    return found
+def paper_names() -> list[str]:
+    """The papers that are packages of `tenfold.papers`."""
+    return sorted(
+        {each.name for each in pkgutil.iter_modules(tenfold.papers.__path__) if each.ispkg}
+    )
 
 
-def _find(source: str | Path) -> Path:
-    known = _known()
-    if str(source) in known:
-        return known[str(source)]
-    path = Path(source)
+def _of_paper(paper: str) -> dict[str, ScaledRecipe]:
+    """The recipes of a paper's package; none, if it has no `recipes.py`."""
+    module = f"tenfold.papers.{paper}.recipes"
+    if paper not in paper_names() or importlib.util.find_spec(module) is None:
+        return {}
+    recipes: dict[str, ScaledRecipe] = importlib.import_module(module).RECIPES
+    return recipes
+
+
+def _in_working_folder() -> dict[str, Path]:
+    """YAML recipes below `./papers`. Python files there are not read: a folder one happens to be in runs no code."""
+    paths = (path for shelf in SHELVES[:1] for path in sorted(shelf.glob("*/*.yaml")))
+    return {f"{p.parent.name}/{p.stem}": p for p in paths if not p.name.endswith(NO_RECIPES)}
+
+
+def _known() -> set[str]:
+    return {name for paper in paper_names() for name in _of_paper(paper)} | {*_in_working_folder()}
+
+
+def _find(source: str | Path, heirs: tuple[Path, ...] = ()) -> ScaledRecipe:
+    """A recipe by name, from the working folder first, or by file."""
+    name, path = str(source), Path(source)
+    if name in (files := _in_working_folder()):
+        return _read(files[name], heirs)
+    if name in (recipes := _of_paper(name.partition("/")[0])):
+        return recipes[name]
     if path.suffix in {".yaml", ".yml", ".py"}:
         if not path.is_file():
             raise TenfoldError(f"there is no recipe file {path}")
-        return path
-    raise unknown("recipe", source, known)
+        return _read(path, heirs)
+    raise unknown("recipe", source, _known())
 
 
-def _read(
-    path: Path, heirs: tuple[Path, ...] = ()
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """A file's values and its scales."""
+def _read(path: Path, heirs: tuple[Path, ...] = ()) -> ScaledRecipe:
+    """A recipe file, with what it extends."""
     if path.suffix == ".py":
-        try:
-            made = runpy.run_path(str(path)).get("recipe")
-        except Exception as error:
-            raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
-        if not isinstance(made, Recipe):
-            raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
-        return made.as_json(), {}
+        return _from_python(path)
+    if path in heirs:
+        raise TenfoldError(f"{path} extends itself")
     values = spelled(read_mapping(path, "a recipe"))
     scales = values.pop("scales", {})
     if not isinstance(scales, dict) or not all(isinstance(s, dict) for s in scales.values()):
         raise TenfoldError(f"{path}: scales is not a mapping of names to values")
-    scales = {name: spelled(laid) for name, laid in scales.items()}
-    if (parent := values.pop("extends", None)) is not None:
-        beside = path.parent / str(parent)  # a file's neighbour, or whatever a name can be
-        base_path = beside if beside.is_file() else _find(str(parent))
-        if base_path in (heirs := (*heirs, path)):
-            raise TenfoldError(f"{path} extends itself")
-        base, base_scales = _read(base_path, heirs)
-        values, scales = merge(base, values), merge(base_scales, scales)
-    return values, scales
+    scales = {name: spelled(changes) for name, changes in scales.items()}
+    if (parent := values.pop("extends", None)) is None:
+        return ScaledRecipe(values, scales)
+    beside = path.parent / str(parent)  # a file beside this one, or whatever a name can be
+    source = beside if beside.is_file() else str(parent)
+    return ScaledRecipe(values, scales, _find(source, (*heirs, path)))
+
+
+def _from_python(path: Path) -> ScaledRecipe:
+    try:
+        made = runpy.run_path(str(path)).get("recipe")
+    except Exception as error:
+        raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(made, Recipe):
+        raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
+    return ScaledRecipe(made.as_json())

@@ -1,0 +1,1 @@
+"""Length extrapolation of language models by the series of their positional biases (`extrapolation`)."""

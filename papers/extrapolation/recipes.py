@@ -1,0 +1,114 @@
+"""Recipes of the `extrapolation` paper: language models on two corpora by 17 encodings, and one adder."""
+
+from tenfold.papers.bias.recipes import PHASES, WINDOW, WINDOW_SCALES
+from tenfold.runs.recipe_files import family, merge
+
+# A causal language model: trained on short text, read at up to 18 times that.
+# laptop scale: bytes of the standard library, 128 of them, 2.5 million in all; about 3 minutes on one idle core, and 1 to measure it.
+# The paper trains on 512 tokens of Github; its optimizer is that of the nearest published recipe.
+LANGUAGE = {
+    "about": "{corpus}, byte by byte, 128 of them at a time, with {encoding}",
+    "label": "bias",
+    "seed": 0,
+    "format": "bytes",
+    "data": {"length": 128},
+    "model": {"kind": "decoder", "layers": 3, "width": 128, "heads": 4},
+    "train": {
+        "steps": 800, "batch": 24, "lr": 0.002, "warmup": 100, "weight_decay": 0.01,
+        "checkpoint_every": 200, "log_every": 50,
+    },
+    "eval": {
+        "lengths": [128, 256, 512, 1152, 2304],  # times 1, 2, 4, 9 and 18
+        "slices": ["uniform", "positions"],
+        "n": 92160,  # tokens, the same at every length
+        "every": 400, "validation": [128], "validation_n": 16384,
+    },
+}  # fmt: skip
+SCALES = {
+    "smoke": {
+        "data": {"length": 16},
+        "model": {"layers": 1, "width": 16, "heads": 2},
+        "train": {"steps": 20, "batch": 8, "warmup": 5, "checkpoint_every": 10, "log_every": 5},
+        "eval": {"lengths": [16, 32, 288], "n": 1152, "every": 10, "validation": [16], "validation_n": 128},
+    },
+    "paper": {
+        "format": {"name": "bpe", "size": 50257},
+        "data": {"length": 512},
+        "model": {"layers": 6, "width": 512, "feedforward": 2048, "heads": 8, "dropout": 0.1},
+        "train": {
+            "steps": 50000, "batch": 32, "accumulate": 4, "lr": 0.0005, "schedule": "inverse-sqrt", "warmup": 4000,
+            "weight_decay": 0.2, "clip": 1.0, "checkpoint_every": 1000, "log_every": 100,
+        },
+        "eval": {
+            "lengths": [512, 1024, 2048, 4608, 9216], "n": 184320, "every": 2000, "validation": [512],
+            "validation_n": 51200,
+        },
+    },
+}  # fmt: skip
+CORPORA = {
+    "code": {
+        "words": "source code",
+        "task": "python-code",
+        "scales": {"paper": {"task": "github"}},
+    },
+    # Docstrings of the standard library; at paper scale Wikitext-103.
+    "prose": {
+        "words": "docstrings",
+        "task": "python-prose",
+        "scales": {"paper": {"task": "wikitext-103"}},
+    },
+}
+
+
+def encoding(words, claim, pe, label="bias", **more):
+    return {"words": words, "claim": f"extrapolation/{claim}", "pe": pe, "label": label, **more}
+
+
+def power(exponent, words="-(kn)^{:g}", **options):
+    pe = {"name": "power", "power": exponent, **options}
+    return encoding(f"a bias of {words.format(exponent)}", "powers-extrapolate", pe)
+
+
+ENCODINGS = {
+    "alibi": encoding("ALiBi", "alibi-extrapolates", "alibi"),
+    "type-1": encoding("a bias of -ln(1 + (kn)^2)", "type-1-extrapolates", "type-1"),
+    "type-2": encoding("a bias of -(ln(3 + kn))^2", "type-2-extrapolates", "type-2"),
+    "kerple-log": encoding("Kerple's learned logarithmic bias", "kerple-extrapolates", "kerple-log"),
+    "kerple-power": encoding("Kerple's learned power of distance as bias", "kerple-extrapolates", "kerple-power"),
+    "sandwich": encoding("Sandwich, the inner product of sinusoids as bias", "sandwich-extrapolates", "sandwich"),
+    "power-0.5": power(0.5),
+    "power-0.75": power(0.75, "-0.5 (kn)^{:g}", factor=0.5),
+    "power-1.25": power(1.25),
+    "power-2": power(2.0),
+    "power-4": power(4.0),
+    "inverse": encoding("weights like 1/n, a series that diverges", "inverse-fails", "inverse"),
+    "inverse-log": encoding("weights like 1/(n ln n), a series that diverges", "inverse-log-fails", "inverse-log"),
+    "sinusoidal": encoding("sinusoidal positions", "sinusoidal-fails", "sinusoidal", "absolute"),
+    "rotary": encoding("rotary positions", "rotary-and-none-fail", "rotary", "rotary"),
+    "nope": encoding("no positions", "rotary-and-none-fail", "none", "none"),
+    "learned": encoding(
+        "learned positions, of which those beyond training never were",
+        "divergence-forbids",
+        {"name": "learned", "limit": 2304},
+        "absolute",
+        scales={"paper": {"pe": {"name": "learned", "limit": 9216}}},
+    ),
+}  # fmt: skip
+
+# Does a theory of language models say anything of an encoder-decoder that adds? The scaffolded adder of the `bias` paper: phases of
+# columns in the question, windows in cross-attention. Only in self-attention, to the answer so far, nothing is hidden: weights by
+# distance instead. The experiment `sums` puts other encodings in ALiBi's place. About 2 minutes on one core.
+SUMS = {
+    "about": "6-digit addition by an encoder-decoder that looks at its own answer with ALiBi",
+    "claim": "extrapolation/sums-follow-series",
+    "pe": "alibi",
+    "model": {"layers": 2},
+    "train": {"steps": 1000},
+    "eval": {"lengths": [3, 6, 12, 20, 60], "every": 100},
+}
+
+
+RECIPES = {
+    **family("extrapolation/{corpus}-{encoding}", LANGUAGE, {"corpus": CORPORA, "encoding": ENCODINGS}, SCALES),
+    **family("extrapolation/sums-alibi", merge(WINDOW, PHASES, SUMS), scales=WINDOW_SCALES),
+}  # fmt: skip
