@@ -128,6 +128,8 @@ def experiments(paper: str) -> list[Experiment]:
     found: dict[str, Experiment] = {}
     for shelf in SHELVES:
         for path in sorted((shelf / paper).glob("*")):
+            if path.stem.endswith(("recipes", "__init__")):
+                continue
             if path.suffix == ".py" or path.name.endswith(GRID):
                 name = path.name.removesuffix(GRID).removesuffix(".py")
                 found.setdefault(name, Experiment(paper, name, path))
