@@ -4,20 +4,18 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tenfold.core.registry import Spec
 from tenfold.data.places import Places
 from tenfold.encodings import (
-    ENCODINGS,
     RELATIONS,
-    SIZES,
     T5,
     ALiBi,
     Compose,
     Learned,
     Pairwise,
     PerHead,
+    Rotary,
 )
-from tenfold.encodings.learned_maps import Map, Pairs
+from tenfold.encodings.learned_maps import Map, Pairs, maps_of
 from tenfold.encodings.relations import (
     Joint,
     Relation,
@@ -67,7 +65,7 @@ def test_a_relation_that_says_nothing_has_numbers():
 
 def test_rows_are_the_vectors_of_their_offsets(line):
     pe, at = Pairwise(head_size=3, relation=Relative(reach=5)), line(0, 1, 2)
-    (found,) = pe.maps(pairs_of(at))
+    (found,) = maps_of(pe, pairs_of(at))
     assert found.places == tuple(range(-5, 6))
     assert found.axis == "index"
     assert found.occurring.names == ("-2", "-1", "0", "1", "2")
@@ -80,9 +78,9 @@ def test_rows_are_the_vectors_of_their_offsets(line):
 def test_pairs_that_do_not_meet_do_not_occur(line):
     pe, at = Pairwise(head_size=3, relation=Relative(reach=5)), line(0, 1, 2)
     causal = torch.tril(torch.ones(3, 3)).bool()[None]
-    assert pe.maps(pairs_of(at, causal))[0].occurring.places == (0, 1, 2)
+    assert maps_of(pe, pairs_of(at, causal))[0].occurring.places == (0, 1, 2)
     windowed = Compose([{"name": "window", "behind": 1}, pe], heads=2)
-    (found,) = windowed.maps(pairs_of(at, causal))
+    (found,) = maps_of(windowed, pairs_of(at, causal))
     assert found.occurring.places == (0, 1)
     assert found.title == "pairwise: keys"
 
@@ -93,14 +91,14 @@ def test_lengths_lead(line):
         pe.table.zero_()
         pe.table[1 + 1] = torch.tensor([3.0, 4.0])  # offset -1
         pe.table[1 + 2 + 2] = torch.tensor([0.0, 2.0])  # offset 2
-    keys, values = pe.maps(pairs_of(line(0, 1, 2)))
+    keys, values = maps_of(pe, pairs_of(line(0, 1, 2)))
     assert keys.strongest(2) == [("-1", 5.0), ("2", 2.0)]
     assert (keys.title, values.title) == ("keys", "values")
 
 
 def test_a_multiplier_has_a_table_of_its_own(product):
     pe = Pairwise(head_size=2, relation=Uniform(reach=3, digits=3))
-    offsets, digits = pe.maps(pairs_of(product))
+    offsets, digits = maps_of(pe, pairs_of(product))
     assert digits.title == "keys, operand 1"
     assert digits.axis is None
     assert digits.names == ("digit 0", "digit 1", "digit 2")
@@ -123,7 +121,7 @@ def test_pairs_of_roles_have_tables_of_their_own(product):
 def test_buckets_are_shown_by_offset(line):
     pe = T5(heads=2, buckets=8, furthest=16, ahead=False)
     at = line(*range(6))
-    (found,) = pe.maps(pairs_of(at, torch.tril(torch.ones(6, 6)).bool()[None]))
+    (found,) = maps_of(pe, pairs_of(at, torch.tril(torch.ones(6, 6)).bool()[None]))
     assert found.across == "head"
     assert not found.fixed
     for offset in range(6):
@@ -132,12 +130,10 @@ def test_buckets_are_shown_by_offset(line):
 
 
 def test_what_is_fixed_says_so(line):
-    (found,) = ALiBi(heads=2).maps(pairs_of(line(0, 1, 2)))
+    (found,) = maps_of(ALiBi(heads=2), pairs_of(line(0, 1, 2)))
     assert found.fixed
     assert found.values[found.places.index(0)].tolist() == [0, 0]
-    assert (
-        ENCODINGS.factory(Spec(name="rotary"), SIZES)(head_size=4).maps(pairs_of(line(0, 1))) == []
-    )
+    assert maps_of(Rotary(head_size=4), pairs_of(line(0, 1))) == []
 
 
 def test_places_that_nobody_has_are_left_out(line):
@@ -149,7 +145,7 @@ def test_heads_are_named(line):
     pe = PerHead(
         [{"name": "pairwise", "relation": {"reach": 3}}, "t5"], heads=4, head_size=2, split=[1, 3]
     )
-    first, second = pe.maps(pairs_of(line(0, 1, 2)))
+    first, second = maps_of(pe, pairs_of(line(0, 1, 2)))
     assert first.title == "head 1, pairwise: keys"
     assert second.title == "heads 2 to 4, t5: bias"
     assert second.values.shape[1] == 3

@@ -7,7 +7,6 @@ import torch
 from torch.testing import assert_close
 
 from tenfold.encodings import (
-    FIRE,
     T5,
     ALiBi,
     HardALiBi,
@@ -17,7 +16,6 @@ from tenfold.encodings import (
     KerplePower,
     NoPE,
     Power,
-    Rotary,
     Sandwich,
     Type1,
     Type2,
@@ -196,8 +194,3 @@ def test_wavy_decays_do_rise():
         assert pe.series().decay.wavy
         assert (pe.series().log_b(n).diff() > 0).any()
         assert not any(pe.series().converges)
-
-
-@pytest.mark.parametrize("pe", [Rotary(8), FIRE(4)], ids=repr)
-def test_no_function_of_distance_alone(pe):
-    assert pe.series() is None

@@ -19,6 +19,7 @@ from tenfold.data.places import Places
 from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import samplers
 from tenfold.encodings import ENCODINGS, SIZES, PositionalEncoding
+from tenfold.encodings.steady import steady_of
 from tenfold.models import MODELS, trace
 from tenfold.runs.build import build
 from tenfold.runs.recipe import Recipe
@@ -443,7 +444,7 @@ def test_what_is_declared_steady_is(model, batch):
     at = batch.sequence.places
     generator = torch.Generator().manual_seed(0)
     for pe in (module for module in model.modules() if isinstance(module, PositionalEncoding)):
-        steady = pe.steady()
+        steady = steady_of(pe)
         if steady is None:
             continue
         heads, size = model.stack.blocks[0].attention.heads, model.stack.blocks[0].attention.size

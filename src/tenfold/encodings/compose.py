@@ -14,9 +14,10 @@ from torch import Tensor, nn
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.places import Places
-from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends, PositionalEncoding, Span, Steady
-from tenfold.encodings.learned_maps import Map, Pairs
+from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends, PositionalEncoding, Span
+from tenfold.encodings.learned_maps import Map, Pairs, maps_of
 from tenfold.encodings.nope import NoPE
+from tenfold.encodings.steady import Steady, steady_of
 
 Part = PositionalEncoding | Spec | str | dict[str, Any]
 Parts = Annotated[list[Part], pydantic.Field(min_length=1)]
@@ -167,7 +168,7 @@ class Compose(Parted):
         return Span.meet(spans) if spans else None
 
     def steady(self) -> Steady | None:
-        parts = [steady for part in self.parts if (steady := part.steady()) is not None]
+        parts = [steady for part in self.parts if (steady := steady_of(part)) is not None]
         return (
             Steady(*map(sum, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
         )
@@ -175,7 +176,9 @@ class Compose(Parted):
     def maps(self, pairs: Pairs) -> list[Map]:
         seen = pairs.within(self.visible(pairs.q_at, pairs.k_at))
         return [
-            each.of(part.name) for _, part in self.parts_of_its_own() for each in part.maps(seen)
+            each.of(part.name)
+            for _, part in self.parts_of_its_own()
+            for each in maps_of(part, seen)
         ]
 
     def embed(self, x: Tensor, at: Places) -> Tensor:

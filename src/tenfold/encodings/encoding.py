@@ -14,8 +14,6 @@ from torch import Tensor, nn
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Checked, Registry
 from tenfold.data.places import Places
-from tenfold.encodings.decay_series import Series
-from tenfold.encodings.learned_maps import Map, Pairs, by_offset
 from tenfold.encodings.softmax import softmax
 
 
@@ -59,22 +57,18 @@ class Span(NamedTuple):
         return cls(behind, ahead, answers, frozenset().union(*(s.hubs for s in spans)))
 
 
-class Steady(NamedTuple):
-    """The most that an encoding adds, where all of it is looked up in tables: lengths of vectors, and a number."""
-
-    embed: float = 0.0  # of vectors added at the input
-    scores: float = 0.0  # of vectors that queries are multiplied with
-    bias: float = 0.0
-    values: float = 0.0  # of vectors added to a value
-    terms: int = 0  # how many such tables may meet in one place
-
-
 class PositionalEncoding(Checked, nn.Module):
     """Override what the encoding does; leave the rest.
 
-    A pair of tokens without a place on the axis is unrelated. A model makes one instance a layer, or a
-    single one where `shared`; constructor parameters called `width`, `heads`, `head_size` are filled in
-    by the model, the others are the encoding's options.
+    An encoding needs a `name` and at least one of the methods in WAYS, and hands the axes that it reads to
+    the constructor of this class. `state` comes with `features` and `state_bias`. Everything else has a
+    default. A pair of tokens without a place on the axis is unrelated.
+
+    A model makes one instance a layer, or a single one where `shared`. It fills in constructor parameters
+    called `width`, `heads` and `head_size`; the others are the encoding's options.
+
+    Some features ask for more, each by a protocol of its own: bounds for proofs (`steady.Bounded`), what was
+    learned (`learned_maps.Mapped`), weight by distance (`features.reach.stated_series.StatesSeries`).
     """
 
     name: ClassVar[str]
@@ -83,8 +77,6 @@ class PositionalEncoding(Checked, nn.Module):
     shared: bool = False
     shift_invariant: ClassVar[bool] = False  # moving all places of an axis alike changes nothing
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
-    no_series: ClassVar[str] = "it states no weight by distance"  # why, where `series` has none
-    measured: ClassVar[frozenset[str]] = frozenset()  # options that come out of a trained model
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
     reads_keys: bool = False  # what it adds for a pair depends on the keys of other pairs, too
     features: int = 0  # numbers that `state` gives for each key and head
@@ -110,7 +102,12 @@ class PositionalEncoding(Checked, nn.Module):
 
     @property
     def differences(self) -> frozenset[str]:
-        """The axes of which attention sees only differences, whatever enters at the input."""
+        """The axes of which attention sees only differences, whatever enters at the input.
+
+        A state may also depend on whether a token has a place at all.
+        """
+        if "state" in self.ways:
+            return frozenset()
         return self.invariant if self.attends else self.axes
 
     @property
@@ -142,25 +139,9 @@ class PositionalEncoding(Checked, nn.Module):
     def borrow(self, first: PositionalEncoding) -> None:
         """In a later layer: take over what this layer shares with the first."""
 
-    def series(self) -> Series | None:
-        """The weight it puts on each distance, where that is a function of distance alone."""
-        return None
-
     def window(self, axis: str) -> Span | None:
         """How far along an axis a query may see at the most; None: without bound."""
         return None
-
-    def steady(self) -> Steady | None:
-        """The most that it adds, if it turns nothing and only looks up, so the same bits at any place; None: not known."""
-        return None
-
-    def maps(self, pairs: Pairs) -> list[Map]:
-        """What it learned, to be looked at, for tokens that meet at these places; a bias, by difference of places."""
-        bias = self.bias(pairs.q_at, pairs.k_at) if len(self.axes) == 1 else None
-        if bias is None:
-            return []
-        (axis,) = self.axes
-        return by_offset(bias, pairs, axis, fixed=not any(True for _ in self.parameters()))
 
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""
@@ -219,11 +200,6 @@ class PositionalEncoding(Checked, nn.Module):
     def values(self, weights: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
         """(B, H, T, K), added to the output of attention with these weights (B, H, T, S)."""
         return None
-
-
-def longest(table: Tensor) -> float:
-    """The length of a table's longest row, for `steady`."""
-    return table.detach().double().norm(dim=-1).max().item()
 
 
 ENCODINGS: Registry[PositionalEncoding] = Registry(

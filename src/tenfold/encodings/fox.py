@@ -47,11 +47,6 @@ class FoX(PositionalEncoding):
     def examples(cls, room: int) -> list[dict[str, Any]]:
         return [{}, {"axis": "column"}]
 
-    @property
-    def differences(self) -> frozenset[str]:
-        """None: whether a token has a place decides whether its gate counts."""
-        return frozenset()
-
     def maps(self, pairs: Pairs) -> list[Map]:
         heads = tuple(range(len(self.gate.weight)))
         rows = MapGroup("", "head", heads, heads)

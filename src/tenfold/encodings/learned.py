@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
-from tenfold.encodings.encoding import PositionalEncoding, Steady, longest
+from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
+from tenfold.encodings.steady import Steady, longest
 
 
 class Learned(PositionalEncoding):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from tenfold.data.places import Places, distance
+from tenfold.encodings.encoding import PositionalEncoding
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,25 @@ class Map:
     def of(self, part: str) -> Map:
         """The same as a part of something larger."""
         return replace(self, title=f"{part}: {self.title}" if self.title else part)
+
+
+@runtime_checkable
+class Mapped(Protocol):
+    """An encoding that has its own way to show what it learned."""
+
+    def maps(self, pairs: Pairs) -> list[Map]:
+        """What it learned, for tokens that meet at these places."""
+
+
+def maps_of(pe: PositionalEncoding, pairs: Pairs) -> list[Map]:
+    """What an encoding learned; a bias on one axis is shown by difference of places."""
+    if isinstance(pe, Mapped):
+        return pe.maps(pairs)
+    bias = pe.bias(pairs.q_at, pairs.k_at) if len(pe.axes) == 1 else None
+    if bias is None:
+        return []
+    (axis,) = pe.axes
+    return by_offset(bias, pairs, axis, fixed=not any(True for _ in pe.parameters()))
 
 
 def role_word(role: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 
 from tenfold.encodings.decay_series import CONSTANT, Series
-from tenfold.encodings.encoding import PositionalEncoding, Steady
+from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.steady import Steady
 
 
 class NoPE(PositionalEncoding):

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
 from tenfold.encodings.compose import Parted, Parts, encoding_of
-from tenfold.encodings.encoding import Span, Steady
-from tenfold.encodings.learned_maps import Map, Pairs
+from tenfold.encodings.encoding import Span
+from tenfold.encodings.learned_maps import Map, Pairs, maps_of
+from tenfold.encodings.steady import Steady, steady_of
 
 
 class PerHead(Parted):
@@ -83,7 +84,7 @@ class PerHead(Parted):
         return Span.join(bounded) if len(bounded) == len(spans) and same else None
 
     def steady(self) -> Steady | None:
-        parts = [steady for part in self.parts if (steady := part.steady()) is not None]
+        parts = [steady for part in self.parts if (steady := steady_of(part)) is not None]
         return (
             Steady(*map(max, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
         )
@@ -94,7 +95,7 @@ class PerHead(Parted):
             first, last = sum(self.split[:number]) + 1, sum(self.split[: number + 1])
             heads = f"head {first}" if first == last else f"heads {first} to {last}"
             seen = pairs.within(part.visible(pairs.q_at, pairs.k_at))
-            found += [each.of(f"{heads}, {part.name}") for each in part.maps(seen)]
+            found += [each.of(f"{heads}, {part.name}") for each in maps_of(part, seen)]
         return found
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:

@@ -9,9 +9,10 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.data.places import Places
-from tenfold.encodings.encoding import PositionalEncoding, Steady
+from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.learned_maps import Map, Pairs, grouped
 from tenfold.encodings.relations import Related, relation_examples, relation_of
+from tenfold.encodings.steady import Steady
 
 
 class Scalar(PositionalEncoding):

@@ -11,7 +11,8 @@ from torch import Tensor
 from tenfold.data.places import Places, distance
 from tenfold.data.roles import Role
 from tenfold.encodings.decay_series import WINDOW, Series
-from tenfold.encodings.encoding import PositionalEncoding, Span, Steady
+from tenfold.encodings.encoding import PositionalEncoding, Span
+from tenfold.encodings.steady import Steady
 
 
 class Window(PositionalEncoding):

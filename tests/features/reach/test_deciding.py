@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
-from tenfold.encodings import ENCODINGS, SIZES
+from tenfold.encodings import ENCODINGS, FIRE, SIZES, FoX, Rotary, ScalableSoftmax
 from tenfold.features.reach.asymptotics import Expansions
 from tenfold.features.reach.bias_formula import Formula
 from tenfold.features.reach.bias_tables import table, tabled
 from tenfold.features.reach.convergence_test import beyond, decide
 from tenfold.features.reach.known_decays import recognised
 from tenfold.features.reach.receptive_field import reach, reaches
+from tenfold.features.reach.series_by_name import given as series_by_name
 from tenfold.features.reach.series_by_name import series_of
 from tenfold.features.reach.series_from_formula import written
+from tenfold.features.reach.stated_series import stated_series, why_no_series
 
 CONVERGE = [
     "-n/9", "-log(1+n)**2", "-sqrt(n)", "-n**0.01", "-1.01*log(1+n)", "-log(1+n**2)", "-log(1+sqrt(n))*3",
@@ -231,13 +233,25 @@ def test_every_encoding_says_what_it_is(name):
         series = series_of(pe)
         if series is None:
             assert pe.ways & {"scores", "bias", "state", "visible", "normalise"}
-            assert len(pe.no_series) > 20
+            assert len(why_no_series(pe)) > 20
             continue
         assert len(series.verdicts) == series.heads
         for verdict in series.verdicts:
             word = {True: "converges: ", False: "diverges: "}[verdict.converges]
             assert verdict.why.startswith(word)
         assert [v.converges for v in series.verdicts] == series.converges
+
+
+@pytest.mark.parametrize("pe", [Rotary(8), FIRE(4), FoX(32, 4), ScalableSoftmax(4)], ids=repr)
+def test_no_function_of_distance_alone(pe):
+    assert stated_series(pe) is None
+
+
+@pytest.mark.parametrize(("name", "why"), [("fox", "what the tokens hold"), ("scalable-softmax", "how many keys")])  # fmt: skip
+def test_reach_that_depends_on_content_is_not_stated(name, why):
+    stated = series_by_name(name, heads=4)
+    assert stated.series is None
+    assert why in stated.why_not
 
 
 def test_tables(tmp_path):

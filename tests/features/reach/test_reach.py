@@ -28,6 +28,7 @@ from tenfold.encodings.decay_series import GEOMETRIC, POWER, TYPE_1, Series
 from tenfold.features.reach.distance_profile import profile
 from tenfold.features.reach.partial_sums import EXACT, growth, partial
 from tenfold.features.reach.receptive_field import Reach, over_heads, reach, reaches
+from tenfold.features.reach.stated_series import stated_series
 
 
 def column(*values):
@@ -256,7 +257,7 @@ def test_a_series_is_what_the_bias_adds(name):
         pe = ENCODINGS.factory(Spec(name=name, options=options), SIZES)(
             width=32, heads=4, head_size=8
         )
-        series = pe.series()
+        series = stated_series(pe)
         if series is not None:
             summed = series.log_b(torch.arange(64, dtype=torch.float64))
             summed = (summed - summed[:, :1]).expand(4, -1)

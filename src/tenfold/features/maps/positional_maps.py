@@ -15,7 +15,7 @@ import torch
 
 from tenfold.data.batch import Batch, Tokens
 from tenfold.encodings.encoding import PositionalEncoding
-from tenfold.encodings.learned_maps import Map, Pairs
+from tenfold.encodings.learned_maps import Map, Pairs, maps_of
 from tenfold.models import Model, attention_in
 from tenfold.models.stack import Encodings, visibility
 
@@ -86,7 +86,7 @@ def _layers(
         if read is not None and number == count - 1 and not alone:
             seen = Pairs(pairs.q_at.last(read), pairs.k_at, pairs.allowed[:, -read:])
         with torch.no_grad():
-            maps = tuple(pe.maps(seen))
+            maps = tuple(maps_of(pe, seen))
         axes = {each.axis for each in maps if each.axis is not None}
         steps = {axis: step for axis in axes if (step := _step(pairs, axis)) is not None}
         name = "all layers" if alone else f"layer {number + 1}"

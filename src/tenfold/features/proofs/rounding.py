@@ -24,7 +24,8 @@ from torch.nn import functional as F
 from torch.utils.hooks import RemovableHandle
 
 from tenfold.core.errors import TenfoldError
-from tenfold.encodings.encoding import PositionalEncoding, Steady
+from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.steady import Steady, steady_of
 from tenfold.models.layers import Attention, Block
 from tenfold.models.model import Model
 from tenfold.models.stack import Stack
@@ -241,7 +242,7 @@ class Meter:
         """At least |computed - exact| of every logit; None where an encoding does not say what it adds."""
         if not self._most:
             raise TenfoldError("nothing was measured yet; run the model while the meter is open")
-        if any(pe.steady() is None for pe in self._all(PositionalEncoding)):
+        if any(steady_of(pe) is None for pe in self._all(PositionalEncoding)):
             return None
         x = None
         for stack in self._all(Stack):  # an encoder comes before the decoder that reads it
@@ -334,6 +335,6 @@ def _gained(block: Block) -> Tensor:
 
 
 def _steady(pe: PositionalEncoding) -> Steady:
-    steady = pe.steady()
+    steady = steady_of(pe)
     assert steady is not None
     return steady

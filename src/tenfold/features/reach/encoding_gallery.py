@@ -23,6 +23,7 @@ from tenfold.drawing.html import document
 from tenfold.encodings import ENCODINGS, SIZES, PositionalEncoding
 from tenfold.features.reach.distance_profile import profile
 from tenfold.features.reach.receptive_field import Reach, reach
+from tenfold.features.reach.stated_series import stated_series
 from tenfold.runs.listing import about
 
 FURTHEST = 256
@@ -108,7 +109,7 @@ def shown(name: str) -> tuple[PositionalEncoding, dict[str, Any]]:
 
 def card(name: str, pe: PositionalEncoding, options: dict[str, Any], out: Path) -> Card:
     kind = type(pe)
-    series = pe.series()
+    series = stated_series(pe)
     verdict, why, field, within = "none stated", "", "", ""
     if series is not None:
         verdict, why = _verdict(series.converges), series.decay.why

@@ -18,6 +18,7 @@ from tenfold.encodings.encoding import ENCODINGS, SIZES, PositionalEncoding
 from tenfold.features.reach.bias_formula import exact
 from tenfold.features.reach.bias_tables import table
 from tenfold.features.reach.series_from_formula import written
+from tenfold.features.reach.stated_series import stated_series, why_no_series
 
 HEAD_SIZE = 64
 FILE = re.compile(r".*\.(txt|csv|tsv|dat)$", re.IGNORECASE)
@@ -48,7 +49,7 @@ def series_of(pe: PositionalEncoding) -> Series | None:
     >>> series_of(Rotary(head_size=8)).verdicts[0].converges, series_of(FIRE(heads=2))
     (False, None)
     """
-    stated = pe.series()
+    stated = stated_series(pe)
     if stated is None and not pe.ways & {"scores", "bias", "state", "visible", "normalise"}:
         return Series(UNWEIGHTED, (torch.zeros(1, 1, dtype=torch.float64),))
     return stated
@@ -137,7 +138,7 @@ def _encoding(
         _fill(pe, key, own[key].detach(), parameters[key])
     free = own.keys() - parameters.keys()
     return NamedSeries(
-        name, series_of(pe), pe.no_series, learned=bool(free) and pe.series() is not None
+        name, series_of(pe), why_no_series(pe), learned=bool(free) and stated_series(pe) is not None
     )
 
 
