@@ -259,7 +259,7 @@ def test_rows_are_told_as_they_come(task):
 
 @pytest.mark.parametrize("length", [0, -3])
 def test_no_length(examiner, length):
-    with pytest.raises(TenfoldError, match=f"length of {length} digits is too short"):
+    with pytest.raises(TenfoldError, match=f"length of {length} is too short"):
         examiner.rows(Oracle(examiner.batcher), (3, length), n=5)
 
 

@@ -137,7 +137,17 @@ def test_pairs_are_numbers_of_every_kind():
 
 
 def test_pairs_are_asked_only_where_they_are_named():
-    named = {"carries", "levels", "multipliers", "pads", "pairs", "parts", "sentences", "shifted"}
+    named = {
+        "carries",
+        "hard",
+        "levels",
+        "multipliers",
+        "pads",
+        "pairs",
+        "parts",
+        "sentences",
+        "shifted",
+    }
     assert named.isdisjoint(Evaluation().slices)
     assert set(SLICES) == {*Evaluation().slices, *named}
 

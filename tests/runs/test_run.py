@@ -146,7 +146,7 @@ def test_evaluate(run):
 
 @pytest.mark.parametrize("length", [0, -2])
 def test_evaluate_no_length(run, length):
-    with pytest.raises(TenfoldError, match=f"length of {length} digits is too short"):
+    with pytest.raises(TenfoldError, match=f"length of {length} is too short"):
         run.evaluate([3, length])
 
 

@@ -24,7 +24,7 @@ from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.formats.numeric import Format, Line, Written
 from tenfold.data.places import Places
 from tenfold.data.roles import Role
-from tenfold.data.schemes import Scheme
+from tenfold.data.schemes import Scheme, periods
 from tenfold.data.tasks.task import Examples, Ints, Task, Vocabulary
 
 IGNORED = -100  # a target that is not graded
@@ -152,6 +152,11 @@ class Batcher:
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
         return self.format.vocabulary(self.task)
+
+    @property
+    def periods(self) -> dict[str, int]:
+        """The axes on which the schemes repeat their places, and after how many tokens."""
+        return {axis: n for scheme in self.schemes for axis, n in periods(scheme).items()}
 
     def parse(self, text: str) -> Examples:
         """The example that a person wrote."""

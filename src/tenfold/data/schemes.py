@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from pydantic import NonNegativeInt, PositiveInt
@@ -160,19 +160,17 @@ def coupled(
     return places.add(coupled=_moved(places["significance"], _start(tokens, reach, generator)))
 
 
-def periods(schemes: Sequence[Scheme]) -> dict[str, int]:
-    """The axes on which these schemes repeat their places, and after how many tokens.
+def periods(scheme: Scheme) -> dict[str, int]:
+    """The axes on which a scheme repeats its places, and after how many tokens.
 
-    >>> periods([functools.partial(cyclic, period=5), shifted])
-    {'cyclic': 5}
+    >>> periods(functools.partial(cyclic, period=5)), periods(shifted)
+    ({'cyclic': 5}, {})
     """
-    periods_by_axis: dict[str, int] = {}
-    for scheme in schemes:
-        bound = scheme if isinstance(scheme, functools.partial) else functools.partial(scheme)
-        if bound.func is cyclic:
-            usual = inspect.signature(cyclic).parameters["period"].default
-            periods_by_axis["cyclic"] = bound.keywords.get("period", usual)
-    return periods_by_axis
+    bound = scheme if isinstance(scheme, functools.partial) else functools.partial(scheme)
+    if bound.func is not cyclic:
+        return {}
+    default = inspect.signature(cyclic).parameters["period"].default
+    return {"cyclic": bound.keywords.get("period", default)}
 
 
 SCHEMES: Registry[Places] = Registry(

@@ -2,7 +2,7 @@
 
 A slice names the samplers to draw from at a length, none where it does not apply:
 `cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
-Which problems are hard is for the task to say (`Task.hard`). `carries`, `levels`, `multipliers`, `parts`, `pads`,
+Which problems are hard is for the task to say (`Task.hard`). `carries`, `hard`, `levels`, `multipliers`, `parts`, `pads`,
 `shifted`, `sentences` and `pairs` are asked only where named.
 """
 
@@ -66,6 +66,11 @@ def levels(length: int, task: Task, written: Format) -> dict[str, Sampler]:
 def multipliers(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     """Products by how many digits the multiplier has: `multiplier-1`, `multiplier-2`, ..."""
     return task.hard(length).get("multipliers", {})
+
+
+def hard(length: int, task: Task, written: Format) -> dict[str, Sampler]:
+    """What a sequence task itself states as hard: close majorities, deep brackets."""
+    return task.hard(length).get("hard", {})
 
 
 def parts(length: int, task: Task, written: Format) -> dict[str, Sampler]:
@@ -141,6 +146,7 @@ SLICES: dict[str, Slice] = {
         levels,
         multipliers,
         nines,
+        hard,
         shifted,
         sentences,
         pairs,

@@ -21,7 +21,6 @@ from tenfold.core.int_map import IntMap
 from tenfold.data.batch import Batch, Batcher, Tokens
 from tenfold.data.places import Places
 from tenfold.data.roles import Role
-from tenfold.data.schemes import periods
 from tenfold.data.tasks.task import Ints
 from tenfold.models.decoder import closed
 from tenfold.models.locality import AXIS, Local, NotCertifiable, encodings_of, locality
@@ -358,7 +357,7 @@ class Swift:
 def _local(model: Model, batcher: Batcher) -> Local | None:
     """How far the model sees, if that is bounded; hubs are few only where the task says so and the format shows."""
     try:
-        local = locality(model, frozenset(periods(batcher.schemes)))
+        local = locality(model, frozenset(batcher.periods))
     except NotCertifiable:
         return None
     hub = batcher.task.hub if batcher.format.ends() == "each" else None

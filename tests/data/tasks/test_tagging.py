@@ -63,7 +63,7 @@ def test_the_machine(check_machine):
 
 def test_tokens():
     v = Tagging().vocabulary
-    assert v.symbols == "cnadv_;^=TBIEO"
+    assert "".join(v.symbols) == "cnadv_;^=TBIEO"
     assert len(set(v.symbols)) == len(v)
     assert [v.symbols[token] for token in (v.pad, v.end, v.start, v.equals, v.operator)] == [
         *"_;^=T"
@@ -85,12 +85,10 @@ def test_spaces(text):
     assert Tagging().question(Tagging().parse(text), 0) == "danv"
 
 
-@pytest.mark.parametrize("text", ["", "x", "dog", "DAN", "12", "d,a"])
+@pytest.mark.parametrize("text", ["x", "dog", "DAN", "12", "d,a"])
 def test_what_is_no_sentence(text):
-    with pytest.raises(TenfoldError) as caught:
+    with pytest.raises(TenfoldError, match=r'unknown symbol ".*"; known: a, c, d, n, v'):
         Tagging().parse(text)
-    told = f'"{text}" is no sentence of the words c, n, a, d, v; write it as "dacanvdn"'
-    assert str(caught.value) == told
 
 
 def test_no_sentence_begins_with_a_conjunction():

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 import tenfold
-from tenfold.data.schemes import periods
 from tenfold.features.proofs import prover as prover_module
 from tenfold.features.proofs.certify import certify, certify_model, prove
 from tenfold.features.proofs.prover import Prover, weights_hash
@@ -295,7 +294,7 @@ def outside(side, at, view, answers, hubs):
 def test_what_lies_outside_changes_no_bit(built, lively, drawn):
     """Digits and answers out of sight are replaced, in place; the logits stay as they are, bit for bit."""
     model, batcher = lively(built.model(), 0), built.batcher
-    seen = locality(model, frozenset(periods(batcher.schemes)))
+    seen = locality(model, frozenset(batcher.periods))
     batch = batcher(drawn(batcher.task, [12], each=8))
     generator = torch.Generator().manual_seed(0)
     base, changed = batcher.task.base, 0
@@ -320,7 +319,7 @@ def test_what_lies_outside_changes_no_bit(built, lively, drawn):
 def test_what_lies_inside_matters(built, lively, drawn):
     """The view is no wider than it must be: somewhere, its furthest column and its hub change a logit."""
     model, batcher = lively(built.model(), 0).double(), built.batcher
-    seen = locality(model, frozenset(periods(batcher.schemes)))
+    seen = locality(model, frozenset(batcher.periods))
     batch = batcher(drawn(batcher.task, [12], each=8))
     with torch.inference_mode():
         logits = model(batch)

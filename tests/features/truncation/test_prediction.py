@@ -238,7 +238,7 @@ def test_parts_are_shares():
         (lambda: operation("add", 7), '"add" has no modulus, and 7 was given; "mod-add" has'),
         (lambda: operation("mod-mul", 0), "a modulus of 0; at least 1"),
         (lambda: predict(np.gcd, 0, [1]), "trained on numbers of 0 digits; at least 1"),
-        (lambda: predict(np.gcd, 1, [0]), "a length of 0 digits is too short"),
+        (lambda: predict(np.gcd, 1, [0]), "a length of 0 is too short"),
         (lambda: predict(np.gcd, 1, [1], slice="nines"), 'unknown slice of a prediction "nines"'),
         (lambda: predict(np.gcd, 1, [5]), "pairs of 5 digits are too many to try, 100,000,000 at"),
         (lambda: predict(np.gcd, 1, [10**12]), "pairs of 1,000,000,000,000 digits are too many"),

@@ -1,6 +1,7 @@
 """Formats: how a problem is written as tokens, alone or among words."""
 
 from tenfold.core.registry import Registry
+from tenfold.data.formats.in_order import InOrder
 from tenfold.data.formats.numeric import Format, InPlace, Interleaved, Line, Reversed, Written
 from tenfold.data.formats.random_words import InText
 from tenfold.data.formats.sentences import Sentences, SentencesInPlace
@@ -8,7 +9,16 @@ from tenfold.data.formats.sentences import Sentences, SentencesInPlace
 FORMATS: Registry[Format] = Registry(
     "format",
     "tenfold.formats",
-    of=(InPlace, Reversed, Interleaved, InText, Sentences, SentencesInPlace),
+    of=(InPlace, InOrder, Reversed, Interleaved, InText, Sentences, SentencesInPlace),
 )
 
-__all__ = ["FORMATS", "Format", "InPlace", "Interleaved", "Line", "Reversed", "Written"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "InOrder",
+    "InPlace",
+    "Interleaved",
+    "Line",
+    "Reversed",
+    "Written",
+]

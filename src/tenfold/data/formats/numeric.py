@@ -207,7 +207,7 @@ class InPlace(Format):
     def read(
         self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
     ) -> str:
-        return vocabulary.text(tokens).lstrip(vocabulary.symbols[vocabulary.pad])
+        return vocabulary.text(tokens[np.cumsum(tokens != vocabulary.pad) > 0])
 
 
 class Padded(Format):
@@ -224,6 +224,14 @@ class Padded(Format):
         if spare is not None and (spare < 0 or width is None):
             raise TenfoldError(f"{spare} spare places; at least 0, and they go with a width")
         self.width, self.spare = width, spare
+
+    def vocabulary(self, task: Task) -> Vocabulary:
+        if self.width is not None and not task.fills:
+            raise TenfoldError(
+                f'the format "{self.name}" with a width writes zeros in front; the task "{task.name}" has no zeros: '
+                "leave width out"
+            )
+        return task.vocabulary
 
     @property
     def pads(self) -> bool:
@@ -382,7 +390,7 @@ def reversed_answer(
     digits = examples.answer_length
     if widths is not None:
         digits = np.where(ends, digits, widths)
-    budget = examples.longest + examples.room if widths is None else widths
+    budget = examples.most if widths is None else widths
     place = np.arange(int(budget.max()) + 1, dtype=np.int64)[None]  # (1, A)
     kept = min(place.shape[1], examples.answer.shape[1])
     tokens = np.zeros((len(examples), place.shape[1]), dtype=np.int64)

@@ -3,8 +3,18 @@
 from tenfold.core.registry import Registry
 from tenfold.data.roles import Role
 from tenfold.data.tasks.samplers import SAMPLERS
-from tenfold.data.tasks.task import Examples, Task, Vocabulary
+from tenfold.data.tasks.sequence import SequenceTask
+from tenfold.data.tasks.task import Examples, NumberTask, Task, Vocabulary
 
 TASKS: Registry[Task] = Registry("task", "tenfold.tasks", package="tenfold.data.tasks", base=Task)
 
-__all__ = ["SAMPLERS", "TASKS", "Examples", "Role", "Task", "Vocabulary"]
+__all__ = [
+    "SAMPLERS",
+    "TASKS",
+    "Examples",
+    "NumberTask",
+    "Role",
+    "SequenceTask",
+    "Task",
+    "Vocabulary",
+]

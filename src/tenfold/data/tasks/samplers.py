@@ -371,9 +371,9 @@ def lone_carries(length: int) -> dict[str, Sampler]:
     return {f"carries-{size}": functools.partial(carries, carries=size) for size in sizes}
 
 
-def powers(length: int) -> dict[str, int]:
-    """The cascades 1, 2, 4, ... below a length, by label."""
-    return {f"cascade-{2**i}": 2**i for i in range((length - 1).bit_length())}
+def powers(length: int, label: str = "cascade") -> dict[str, int]:
+    """The sizes 1, 2, 4, ... below a length, by label: `cascade-1`, `cascade-2`, `cascade-4`, ..."""
+    return {f"{label}-{2**i}": 2**i for i in range((length - 1).bit_length())}
 
 
 SAMPLERS: Registry[Drawn] = Registry(

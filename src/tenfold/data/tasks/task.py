@@ -1,7 +1,11 @@
-"""What a task is: examples as digit arrays, the truth, and the tokens they are written with.
+"""What a task is: problems as token arrays, their true answers, and the tokens they are written with.
 
-Digit arrays are numpy, least significant digit first, so that column i of every array has significance i.
-Nothing on the hot path goes through Python integers: a million digits is one array operation.
+A problem is one or more input sequences, its operands, and one answer. Arrays are numpy, with the last token of every
+operand in column 0. For a number this is the least significant digit, so column i has significance i. Nothing on the
+hot path goes through Python integers: a million digits is one array operation.
+
+`Task` is what training, evaluation and the features know. `NumberTask` adds digits. Tasks on tokens that are no numbers
+derive from `SequenceTask` (`sequence.py`).
 
 Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
 """
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from tenfold.data.tasks.operation import Operation
     from tenfold.data.tasks.transducer import Transducer
 
-Digits = NDArray[np.uint8]
+Digits = NDArray[np.uint8]  # token numbers; uint32 where a vocabulary is larger than 256
 Ints = NDArray[np.int64]
 
 Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), see samplers.py
@@ -35,9 +39,9 @@ DIGITS = "0123456789abcdef"
 # Words before, between and after the numbers: (("what", "is"), ("plus",), ("?",)).
 Wording = tuple[tuple[str, ...], ...]
 
-# What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose
-# length the question tells has zeros (1000-999 = 0001), or, a running verdict, its last token again. One that is as long
-# for every question has its end there, whatever the width: the final bit of a parity.
+# What an answer has above its highest digit. A number has nothing: zeros there are padding. An answer whose length
+# follows from the question has zeros (1000-999 = 0001), or its last token again (a running verdict). An answer that is
+# equally long for every question has its end there, whatever the width: the final bit of a parity.
 Beyond = Literal["nothing", "zeros", "last", "end"]
 
 
@@ -60,16 +64,18 @@ class Examples:
     )
     beyond: Beyond | NDArray[np.str_] = "nothing"
     operator: int | Ints = 0  # which of the task's operators
-    wording: Wording | None = None  # the words around the numbers of all, where a person said them
+    wording: Wording | None = None  # the words around the numbers of all, where a person wrote them
+    budget: Ints | None = None  # (N,): the most tokens an answer may have; None: `longest + room`
+    columns: Ints | None = None  # (N, A): the input position of each answer token, in reading order
 
     def __len__(self) -> int:
         return len(self.operands)
 
     def rows(self, which: slice | list[int] | Ints) -> Examples:
         """Some of the problems."""
-        held = {field.name: getattr(self, field.name) for field in fields(self)}
-        taken: Any = {k: v[which] for k, v in held.items() if isinstance(v, np.ndarray)}
-        return replace(self, **taken)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        chosen: Any = {k: v[which] for k, v in values.items() if isinstance(v, np.ndarray)}
+        return replace(self, **chosen)
 
     @property
     def hubs(self) -> Ints:
@@ -103,61 +109,79 @@ class Examples:
 
     @property
     def room(self) -> int:
-        """How many digits an answer may have beyond its longest operand; a hub has no more than these."""
+        """How many tokens an answer may have beyond its longest operand; a hub has no more than these."""
         return self.answer.shape[-1] - self.operands.shape[-1]
+
+    @property
+    def most(self) -> Ints:
+        """How many tokens each answer may have, which follows from the question alone (N,)."""
+        return self.longest + self.room if self.budget is None else self.budget
 
 
 class Vocabulary:
-    """Characters and their token numbers; a digit's number is its value.
+    """Symbols and their token numbers: inputs first, then pad, end, start, equals, operators, and answer symbols.
 
-    >>> v = Vocabulary(base=10, operator="+")
+    A number as alphabet stands for the digits of that base; then the token number of a digit is its value.
+
+    >>> v = Vocabulary(10, operator="+")
     >>> v.ids("12+345=").tolist()
     [1, 2, 14, 3, 4, 5, 13]
     >>> v.text([v.pad, 7, 5, 3, v.end])
     '_753;'
 
-    Every character of `operator` is one of its own. `extra` symbols, which only answers have, come last:
-    `Vocabulary(10, "?", extra="<>")`. Words, which a format may have, come after these and are tokens too:
+    Each character of `operator` is an operator. `extra` are the symbols that only answers have. Words, which a format
+    may add, come last:
 
     >>> v.with_words(["what", "is"]).ids(["is", "7"]).tolist()
     [16, 7]
+
+    Symbols of several characters are separated by spaces:
+
+    >>> Vocabulary(["the", "cat", "a"]).text([0, 1, 2])
+    'the cat a'
     """
 
-    def __init__(self, base: int, operator: str, extra: str = "") -> None:
-        self.base = base
+    def __init__(
+        self, alphabet: int | Sequence[str], operator: str = "", extra: Sequence[str] = ()
+    ) -> None:
+        inputs = DIGITS[:alphabet] if isinstance(alphabet, int) else alphabet
+        self.base = len(inputs)
         self.words: tuple[str, ...] = ()
-        self.symbols = DIGITS[:base] + "_;^=" + operator + extra
-        self.pad, self.end, self.start, self.equals = range(base, base + 4)
-        self.operator = base + 4  # the first one
+        self.symbols = (*inputs, *"_;^=", *operator, *extra)
+        self.spaced = any(len(symbol) > 1 for symbol in self.symbols)
+        self.pad, self.end, self.start, self.equals = range(self.base, self.base + 4)
+        self.operator = self.base + 4  # the first one
 
     def __len__(self) -> int:
         return len(self.symbols) + len(self.words)
 
     def with_words(self, words: Sequence[str]) -> Vocabulary:
-        """The same with words after all symbols."""
-        more = copy.copy(self)
-        more.words = tuple(words)
-        return more
+        """The same vocabulary with words after all symbols."""
+        extended = copy.copy(self)
+        extended.words = tuple(words)
+        return extended
 
     def ids(self, text: str | Sequence[str]) -> Ints:
-        """Of every character; of a sequence of words and characters, of each of these."""
+        """The token number of every character, or of every element of a sequence of symbols and words."""
         tokens = [*self.symbols, *self.words]
         return np.array([tokens.index(token) for token in text], dtype=np.int64)
 
     def text(self, ids: object) -> str:
-        """Characters side by side, words set off by spaces."""
-        tokens = [*self.symbols, *(f" {word} " for word in self.words)]
-        return " ".join("".join(tokens[int(i)] for i in np.asarray(ids)).split())
+        """Characters side by side; words and symbols of several characters separated by spaces."""
+        symbols = [f" {symbol} " for symbol in self.symbols] if self.spaced else [*self.symbols]
+        symbols += [f" {word} " for word in self.words]
+        return " ".join("".join([symbols[i] for i in np.asarray(ids).tolist()]).split())
 
 
 class Task(ABC):
-    """A problem over digit columns with one true answer."""
+    """A problem over columns of tokens with one true answer."""
 
     name: ClassVar[str]
-    extra: ClassVar[str] = ""  # symbols of answers that are not digits
+    extra: Sequence[str] = ""  # symbols that only answers have
     hub: ClassVar[int | None] = None  # the operand that every column needs, such as a multiplier
     no_transducer: str = "is not declared as a finite machine over columns"  # why, if it has none
-    base: int
+    fills: bool = True  # whether a format may fill an operand with token 0 to a width, like 007
+    base: int  # how many symbols inputs are made of
     operator: str  # a character; one for each operation of a task that has several
     terms: int  # operands, at the most
     usual_sampler: Sampler
@@ -172,10 +196,9 @@ class Task(ABC):
         return self.terms - (self.hub is not None)
 
     @property
+    @abstractmethod
     def counted(self) -> str:
         """What a problem's length counts, in words: `digits of the longer operand`."""
-        most = {1: "operand", 2: "longer operand"}.get(self.drawn, "longest operand")
-        return f"digits of the {most}"
 
     @property
     def has_hub(self) -> bool:
@@ -187,13 +210,13 @@ class Task(ABC):
         """The examples with these operands (N, M, W) and their true answers."""
 
     def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
-        """What these examples ask, asked of other operands: a task of several operations looks at which each is."""
+        """The problems of these examples with other operands; a task of several operations keeps the operation."""
         return self.solve(operands, lengths)
 
     def sample(
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
     ) -> Examples:
-        """`n` examples with operands of up to `length` digits; same generator state, same examples."""
+        """`n` examples with operands of up to `length` tokens; same generator state, same examples."""
         check_length(length)
         draw = sampler or self.usual_sampler
         operands, lengths = self.fit(rng, *draw(rng, n, length, self.drawn, self.base))
@@ -204,7 +227,7 @@ class Task(ABC):
         return self.solve(operands, lengths)
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
-        """What was drawn, made a problem of this task: the larger number first, a multiplier before it."""
+        """Turn what was drawn into problems of this task: the larger number first, a multiplier before it."""
         return operands, lengths
 
     def answerable(self, operands: Digits) -> NDArray[np.bool_]:
@@ -212,7 +235,7 @@ class Task(ABC):
         return np.ones(len(operands), dtype=np.bool_)
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
-        """The hard problems of this length: samplers by label, for the slices `cascades`, `carries` and `nines`."""
+        """The hard problems of this length: samplers by slice and label."""
         return {}
 
     def by_levels(self, length: int) -> dict[str, Sampler]:
@@ -239,18 +262,27 @@ class Task(ABC):
         """The problem as a person writes it: `12+345`."""
         pairs = zip(examples.operands[row], examples.lengths[row], strict=True)
         sign = self.operator[int(examples.operators[row % len(examples.operators), 0])]
-        return sign.join(self.number(digits, length) for digits, length in pairs if length)
+        return sign.join(self.text(tokens, length) for tokens, length in pairs if length)
 
     def truth(self, examples: Examples, row: int) -> str:
-        return self.number(examples.answer[row], examples.answer_length[row])
+        """The true answer as a person writes it."""
+        return self.text(examples.answer[row], examples.answer_length[row])
 
-    def number(self, digits: Digits, length: int) -> str:
-        """Tokens, least significant first, as written: [2, 1, 0], 2 -> `12`."""
-        symbols = np.frombuffer(self.vocabulary.symbols.encode("utf-32-le"), dtype="<u4")
-        return symbols[digits[:length][::-1]].tobytes().decode("utf-32-le")
+    def text(self, tokens: Digits, length: int) -> str:
+        """Tokens, column 0 first, as written: [2, 1, 0], 2 -> `12`."""
+        return self.vocabulary.text(tokens[:length][::-1])
+
+
+class NumberTask(Task):
+    """A task whose operands are numbers in a base from 2 to 16, written without leading zeros."""
+
+    @property
+    def counted(self) -> str:
+        most = {1: "operand", 2: "longer operand"}.get(self.drawn, "longest operand")
+        return f"digits of the {most}"
 
     def operands_of(self, text: str, what: str, example: str) -> tuple[Digits, Ints]:
-        """The numbers in a text such as `12+345`, or an error that says what it is not."""
+        """The numbers in a text such as `12+345`, or an error that says what was expected."""
         terms = [term.strip() for term in text.split(self.operator)]
         number = f"[{DIGITS[: self.base]}]+"
         if len(terms) != self.terms or not all(re.fullmatch(number, term) for term in terms):
@@ -267,7 +299,7 @@ class Task(ABC):
 
 def check_length(length: int) -> None:
     if length < 1:
-        raise TenfoldError(f"a length of {length} digits is too short; the least is 1")
+        raise TenfoldError(f"a length of {length} is too short; the least is 1")
 
 
 def check_base(base: int) -> None:
@@ -276,7 +308,7 @@ def check_base(base: int) -> None:
 
 
 def shortened(text: str) -> str:
-    """Fit for an error of one line."""
+    """The text, cut to fit into an error of one line."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

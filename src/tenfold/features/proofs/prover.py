@@ -22,7 +22,6 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import Batch, Batcher, Tokens
 from tenfold.data.roles import Role
-from tenfold.data.schemes import periods
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import DIGITS, Ints
 from tenfold.data.tasks.transducer import END, Transducer
@@ -175,7 +174,7 @@ def unprovable(model: Model, batcher: Batcher, limit: int = LIMIT) -> str | None
 
 def view_of(model: Model, batcher: Batcher) -> tuple[View, Local]:
     """The part of a problem on which each answer digit depends. Raises `NotCertifiable` if it has no bound."""
-    cyclic = periods(batcher.schemes)
+    cyclic = batcher.periods
     local = locality(model, frozenset(cyclic))
     ends = batcher.format.ends()
     if ends is None:

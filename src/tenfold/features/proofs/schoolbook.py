@@ -24,16 +24,16 @@ class Schoolbook:
 
     def __init__(self, multiplier: Run, adder: Run) -> None:
         self.multiplier, self.adder = multiplier, adder
-        self.task = multiplier.built.batcher.task
-        sums = adder.built.batcher.task
+        task, sums = multiplier.built.batcher.task, adder.built.batcher.task
         if not (
-            isinstance(self.task, Multiplication) and isinstance(sums, Addition) and sums.terms == 2
+            isinstance(task, Multiplication) and isinstance(sums, Addition) and sums.terms == 2
         ):
             raise TenfoldError(
                 "Schoolbook needs a run of multiplication and a run of addition of two numbers, in this order"
             )
-        if self.task.base != sums.base:
+        if task.base != sums.base:
             raise TenfoldError("the two runs have different bases")
+        self.task = task
 
     def ask(self, question: str, *, machine: bool = False) -> Answer:
         """Answer a product as a person writes it, with the truth."""
@@ -42,7 +42,7 @@ class Schoolbook:
         few, many = sorted((first, second), key=len)
         product = self.product(few, many, machine=machine)
         truth = _true_product(few, many, self.task.base)
-        shown = (self.task.number(d, len(d)) for d in (first, second, product, truth))
+        shown = (self.task.text(d, len(d)) for d in (first, second, product, truth))
         first_text, second_text, answer, right = shown
         return Answer(f"{first_text}{self.task.operator}{second_text}", answer, right)
 

@@ -13,11 +13,19 @@ from tenfold.data.tasks.carries import longest_cascade
 from tenfold.data.tasks.carry_levels import add
 from tenfold.data.tasks.operation import Operation
 from tenfold.data.tasks.samplers import cascades, level_by_level, lone_carries, nines, numbers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task, check_base, significant
+from tenfold.data.tasks.task import (
+    Digits,
+    Examples,
+    Ints,
+    NumberTask,
+    Sampler,
+    check_base,
+    significant,
+)
 from tenfold.data.tasks.transducer import END, Transducer
 
 
-class Addition(Task):
+class Addition(NumberTask):
     """`Addition().parse("12+345")`; `Addition().sample(64, length=5, rng=rng)`.
 
     >>> task = Addition()

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.data.tasks.samplers import Drawn, exact, numbers, powers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task, check_base
+from tenfold.data.tasks.task import Digits, Examples, Ints, NumberTask, Sampler, check_base
 from tenfold.data.tasks.transducer import END, Transducer
 
 
-class Comparison(Task):
+class Comparison(NumberTask):
     """`Comparison().parse("12?345")`; tokens of answers are `<`, `=` (the one that ends a question) and `>`.
 
     >>> task = Comparison()

@@ -11,11 +11,11 @@ import numpy as np
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.samplers import numbers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Task, check_base
+from tenfold.data.tasks.task import Digits, Examples, Ints, NumberTask, check_base
 from tenfold.data.tasks.transducer import END, Transducer
 
 
-class DigitwiseAddition(Task):
+class DigitwiseAddition(NumberTask):
     """`DigitwiseAddition().parse("58+67")`; numbers are drawn as for sums.
 
     >>> task = DigitwiseAddition()

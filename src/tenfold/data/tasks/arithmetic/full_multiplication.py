@@ -14,12 +14,20 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.arithmetic.addition import settle
 from tenfold.data.tasks.operation import Operation
 from tenfold.data.tasks.samplers import nines, numbers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task, check_base, significant
+from tenfold.data.tasks.task import (
+    Digits,
+    Examples,
+    Ints,
+    NumberTask,
+    Sampler,
+    check_base,
+    significant,
+)
 
 FEW = 64  # columns of a factor that are added up one by one; more go through a Fourier transform
 
 
-class FullMultiplication(Task):
+class FullMultiplication(NumberTask):
     """`FullMultiplication(digits=4).parse("123*4567")`.
 
     >>> task = FullMultiplication(digits=3)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.samplers import numbers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Task, check_base
+from tenfold.data.tasks.task import Digits, Examples, Ints, NumberTask, check_base
 
 Residues = NDArray[Any]  # (N,): 64 bits, or Python's integers
 
 
-class Modular(Task):
+class Modular(NumberTask):
     """Two numbers of which the residue of something is asked."""
 
     terms = 2

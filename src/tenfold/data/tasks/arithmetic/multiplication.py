@@ -24,8 +24,8 @@ from tenfold.data.tasks.task import (
     Digits,
     Examples,
     Ints,
+    NumberTask,
     Sampler,
-    Task,
     check_base,
     shortened,
     significant,
@@ -35,7 +35,7 @@ from tenfold.data.tasks.transducer import END, Transducer
 STATES = 2**20  # of a machine that is still written as a table
 
 
-class Multiplication(Task):
+class Multiplication(NumberTask):
     """`Multiplication(multiplier=2).parse("12*345")`; `multiplier` is how many digits the first number may have.
 
     Its length is drawn uniformly, then its digits; samplers draw the second number. With `most`, no multiplier is
@@ -75,7 +75,7 @@ class Multiplication(Task):
         if held > self.multiplier:
             row = int(lengths[:, 0].argmax())
             raise TenfoldError(
-                f"the multiplier {shortened(self.number(operands[row, 0], held))} has {held} digits; "
+                f"the multiplier {shortened(self.text(operands[row, 0], held))} has {held} digits; "
                 f"at most {self.multiplier}, or set multiplier to 2 or 3"
             )
         places = (self.base ** np.arange(held)).astype(np.int32)

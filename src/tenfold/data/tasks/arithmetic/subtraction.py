@@ -20,8 +20,8 @@ from tenfold.data.tasks.task import (
     Digits,
     Examples,
     Ints,
+    NumberTask,
     Sampler,
-    Task,
     check_base,
     shortened,
     significant,
@@ -29,7 +29,7 @@ from tenfold.data.tasks.task import (
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
 
 
-class Subtraction(Task):
+class Subtraction(NumberTask):
     """`Subtraction().parse("1000-999")`; what would be negative is refused, and drawn the other way round.
 
     >>> task = Subtraction()

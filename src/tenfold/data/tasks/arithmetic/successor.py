@@ -9,11 +9,19 @@ import numpy as np
 from tenfold.data.tasks.arithmetic.addition import settle
 from tenfold.data.tasks.carries import longest_cascade
 from tenfold.data.tasks.samplers import Drawn, exact, nines, numbers, powers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task, check_base, significant
+from tenfold.data.tasks.task import (
+    Digits,
+    Examples,
+    Ints,
+    NumberTask,
+    Sampler,
+    check_base,
+    significant,
+)
 from tenfold.data.tasks.transducer import END, Transducer
 
 
-class Successor(Task):
+class Successor(NumberTask):
     """`Successor().parse("999")`. The operator, `S`, is written only where a format needs a token in front.
 
     >>> task = Successor()

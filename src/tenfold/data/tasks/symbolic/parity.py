@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from tenfold.data.tasks.samplers import nines, numbers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task
+from tenfold.data.tasks.task import Digits, Examples, Ints, NumberTask, Sampler
 from tenfold.data.tasks.transducer import END, Transducer
 
 
-class Parity(Task):
+class Parity(NumberTask):
     """`Parity().parse("1101")`; the answer has as many bits, or with `final` one.
 
     >>> task = Parity()

@@ -21,7 +21,8 @@ import re
 import numpy as np
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.tasks.samplers import Drawn, numbers
+from tenfold.data.tasks.samplers import Drawn
+from tenfold.data.tasks.sequence import SequenceTask
 from tenfold.data.tasks.symbolic.graphs import SOURCE, START, TARGET, far, graphs, walkable
 from tenfold.data.tasks.task import (
     DIGITS,
@@ -29,13 +30,12 @@ from tenfold.data.tasks.task import (
     Examples,
     Ints,
     Sampler,
-    Task,
     digits_of,
     shortened,
 )
 
 
-class Reachability(Task):
+class Reachability(SequenceTask):
     """`Reachability().parse("0?34,05,53")`; `nodes` is how many there may be, written as digits, 4 to 16.
 
     What is drawn is balanced at every length: half of all edges can be walked. How many steps the farthest node is away
@@ -51,10 +51,9 @@ class Reachability(Task):
 
     name = "reachability"
     operator = "?"
-    extra = "ny"
     terms = 3
     hub = START
-    usual_sampler = staticmethod(numbers)
+    fills = True  # with edges 0->0, which change nothing
 
     def __init__(self, nodes: int = 8, start: int | None = None) -> None:
         if not 4 <= nodes <= 16:
@@ -63,7 +62,8 @@ class Reachability(Task):
             raise TenfoldError(
                 f"a start at node {start}; 1 to {nodes - 1} can be, or any if none is given"
             )
-        self.base, self.start = nodes, start
+        super().__init__(DIGITS[:nodes], outputs="ny")
+        self.start = start
 
     @property
     def drawn(self) -> int:
@@ -79,7 +79,7 @@ class Reachability(Task):
         edges = lengths[:, SOURCE]
         there = np.arange(width) < edges[:, None]
         walked = walkable(operands[:, START, 0], operands[:, SOURCE], operands[:, TARGET], there)
-        no, yes = self.vocabulary.ids(self.extra)
+        no, yes = self.vocabulary.ids("ny")
         answer = np.zeros((n, width + 1), dtype=np.uint8)  # a hub has the room that answers have
         answer[:, :width] = np.where(there, np.where(walked, yes, no), 0)
         return Examples(operands, lengths, answer, edges.copy(), hub=self.hub, beyond="last")
@@ -92,11 +92,8 @@ class Reachability(Task):
 
     def question(self, examples: Examples, row: int) -> str:
         """`0?34,05,53`."""
-        held = examples.lengths[row]
-        start, source, target = (
-            self.number(digits, length)
-            for digits, length in zip(examples.operands[row], held, strict=True)
-        )
+        pairs = zip(examples.operands[row], examples.lengths[row], strict=True)
+        start, source, target = (self.text(nodes, length) for nodes, length in pairs)
         return f"{start}?" + ",".join(map("".join, zip(source, target, strict=True)))
 
     def parse(self, text: str) -> Examples:

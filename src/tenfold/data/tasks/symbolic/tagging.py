@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.tasks.samplers import Drawn, exact, numbers, powers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task, Vocabulary, shortened
+from tenfold.data.tasks.samplers import Drawn, exact, powers
+from tenfold.data.tasks.sequence import SequenceTask
+from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, shortened
 from tenfold.data.tasks.transducer import END, Transducer
 
 WORDS = "cnadv"  # by their number; numbers have no leading zeros: no sentence begins with `c`
@@ -39,7 +40,7 @@ NEXT: NDArray[np.uint8] = np.array(
 )  # (words, Q)
 
 
-class Tagging(Task):
+class Tagging(SequenceTask):
     """`Tagging().parse("dacanvdn")`; the answer has a tag for each word.
 
     >>> task = Tagging()
@@ -52,22 +53,18 @@ class Tagging(Task):
     """
 
     name = "tagging"
-    base = len(WORDS)
     operator = "T"
-    extra = TAGS
-    terms = 1
-    usual_sampler = staticmethod(numbers)
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Words in place of digits."""
-        found = super().vocabulary
-        found.symbols = WORDS + found.symbols[len(WORDS) :]
-        return found
+    def __init__(self) -> None:
+        super().__init__(WORDS, outputs=TAGS)
 
     @property
     def counted(self) -> str:
         return "words of the sentence"
+
+    def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> Drawn:
+        """Words are drawn as digits are: uniformly, but for the first one."""
+        return operands, lengths
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         inside = np.arange(operands.shape[-1]) < lengths
@@ -88,20 +85,13 @@ class Tagging(Task):
         return Transducer.of(self.base, 1, len(TAGS), column, start=OUTSIDE)
 
     def parse(self, text: str) -> Examples:
-        """Words side by side or with spaces between: `dan`, `d a n`."""
-        words = "".join(text.split())
-        if not words or not set(words) <= set(WORDS):
-            raise TenfoldError(
-                f'"{shortened(text)}" is no sentence of the words {", ".join(WORDS)}; write it as "dacanvdn"'
-            )
+        examples = super().parse(text)
+        words = self.question(examples, 0)
         if len(words) > 1 and words[0] == WORDS[0]:
             raise TenfoldError(
                 f'"{shortened(text)}" begins with a conjunction, {WORDS[0]}, as no sentence does; put a word before it'
             )
-        codes = np.frombuffer(words.encode(), dtype=np.uint8)[::-1]
-        table = np.zeros(256, dtype=np.uint8)
-        table[np.frombuffer(WORDS.encode(), dtype=np.uint8)] = np.arange(len(WORDS))
-        return self.solve(table[codes][None, None], np.array([[len(words)]], dtype=np.int64))
+        return examples
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """A run of 1, 2, 4, ... adjectives, and of all words but one, that follows a noun's tag, or none."""

@@ -28,9 +28,9 @@ from tenfold.data.tasks.task import (
     Digits,
     Examples,
     Ints,
+    NumberTask,
     Sampler,
     Task,
-    Vocabulary,
     check_length,
     shortened,
 )
@@ -40,7 +40,7 @@ Share = Annotated[float, pydantic.Field(gt=0)]
 USUAL = {"sum": Spec(name="addition"), "product": Spec(name="multiplication")}
 
 
-class Several(Task):
+class Several(NumberTask):
     """`Several().parse("12+345")`, `Several().parse("6*345")`: of sums and products, if nothing else is said.
 
     `shares` are in proportion, 1 each by default. A sampler serves every part; `by-part` gives each its own.
@@ -59,8 +59,8 @@ class Several(Task):
     def __init__(self, of: Parts | None = None, shares: dict[str, Share] | None = None) -> None:
         from tenfold.data.tasks import TASKS  # it lists this one
 
-        self.parts: dict[str, Task] = {
-            label: TASKS.build(spec) for label, spec in (of or USUAL).items()
+        self.parts = {
+            label: _numbers(label, TASKS.build(spec)) for label, spec in (of or USUAL).items()
         }
         self.shares = dict.fromkeys(self.parts, 1.0) | (shares or {})
         for label in self.shares:
@@ -70,7 +70,7 @@ class Several(Task):
         parts = list(self.parts.values())
         self.base, self.terms = parts[0].base, max(part.terms for part in parts)
         self.operator = "".join(dict.fromkeys(part.operator for part in parts))
-        self.symbols = "".join(dict.fromkeys("".join(part.extra for part in parts)))
+        self.extra = list(dict.fromkeys(symbol for part in parts for symbol in part.extra))
         self._check()
         self.room = max(_room(part) for part in parts)
 
@@ -87,10 +87,6 @@ class Several(Task):
                 raise TenfoldError(
                     f'"{other}" and "{label}" are both of {part.terms} numbers with {part.operator} between them'
                 )
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.base, self.operator, self.symbols)
 
     @property
     def has_hub(self) -> bool:
@@ -222,6 +218,12 @@ def only(label: str, draw: Sampler) -> Sampler:
 def labelled(label: str, drawn: Mapping[str, Sampler]) -> dict[str, Sampler]:
     """The samplers of one part, under its name: `cascade-4` -> `sum-cascade-4`."""
     return {f"{label}-{name}": only(label, draw) for name, draw in drawn.items()}
+
+
+def _numbers(label: str, part: Task) -> NumberTask:
+    if not isinstance(part, NumberTask):
+        raise TenfoldError(f'"{label}" is of the task "{part.name}", which has no numbers')
+    return part
 
 
 def _room(part: Task) -> int:

@@ -15,12 +15,21 @@ from pydantic import PositiveInt
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.tasks.samplers import numbers
-from tenfold.data.tasks.task import Digits, Examples, Ints, Sampler, Task, Vocabulary, significant
+from tenfold.data.tasks.task import (
+    Digits,
+    Examples,
+    Ints,
+    NumberTask,
+    Sampler,
+    Task,
+    Vocabulary,
+    significant,
+)
 
 USUAL = Spec(name="addition")
 
 
-class Truncated(Task):
+class Truncated(NumberTask):
     """`Truncated.to(3, Addition())`; in a recipe `{name: truncated, of: addition, digits: 3}`.
 
     >>> task = Truncated(digits=3)
@@ -46,6 +55,8 @@ class Truncated(Task):
     def _take(self, task: Task, digits: int) -> None:
         if digits < 1:
             raise TenfoldError(f"numbers truncated to {digits} digits; at least 1")
+        if not isinstance(task, NumberTask):
+            raise TenfoldError(f'the task "{task.name}" has no numbers that could be truncated')
         if task.has_hub:
             raise TenfoldError(
                 f'the task "{task.name}" has a multiplier of its own length; one whose numbers are all alike can be truncated'
