@@ -6,15 +6,17 @@ Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Checked, Registry
 from tenfold.data.places import Places
-from tenfold.encodings.softmax import softmax
 
 
 class Attends(enum.StrEnum):
@@ -30,6 +32,7 @@ LAYOUTS = {  # of a batch, and the kinds of attention in the model that takes it
     "causal": {Attends.CAUSAL},
     "seq2seq": {Attends.TWO_WAY, Attends.CAUSAL, Attends.CROSS},
 }
+VECTOR = 16  # floats in the widest vectors of a CPU
 WAYS = ("embed", "rotate", "scores", "bias", "state", "visible", "normalise", "values")
 
 
@@ -206,3 +209,15 @@ ENCODINGS: Registry[PositionalEncoding] = Registry(
     "encoding", "tenfold.pe", package="tenfold.encodings", base=PositionalEncoding
 )
 SIZES = ("width", "heads", "head_size")  # what a model tells its encodings
+
+
+def softmax(logits: Tensor) -> Tensor:
+    """The softmax over keys (the last dimension), which turns logits into weights where an encoding says nothing else.
+
+    PyTorch has only scalar code on a CPU for rows shorter than a vector, which is three times as slow.
+    Such rows are padded.
+    """
+    keys = logits.shape[-1]
+    if not logits.is_cpu or torch.compiler.is_compiling() or keys >= VECTOR:
+        return logits.softmax(-1)
+    return F.pad(logits, (0, VECTOR - keys), value=-math.inf).softmax(-1)[..., :keys]

@@ -9,9 +9,8 @@ import torch
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
-from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.encoding import PositionalEncoding, softmax
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
-from tenfold.encodings.softmax import softmax
 
 
 class ScalableSoftmax(PositionalEncoding):

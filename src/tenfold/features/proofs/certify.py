@@ -141,7 +141,7 @@ class Certificate:
     counterexamples: list[dict[str, str]]  # question, truth, answer: the shortest, decoded whole
     weights: str  # SHA-256 of the model's weights
     seconds: float
-    about: dict[str, Any] = field(default_factory=dict)  # task, format, version, ...
+    about: dict[str, Any] = field(default_factory=dict)  # task, format, encoding, ...
 
     @property
     def proved(self) -> bool:
@@ -153,9 +153,11 @@ class Certificate:
         return self.verdict == "proved"
 
     def as_json(self) -> dict[str, Any]:
+        """The content of certificate.json; it also states the version and the date."""
         margin = self.margin if math.isfinite(self.margin) else None
         verdicts = {"proved": self.proved, "in_float32": self.in_float32}
-        return {**verdicts, **asdict(self), "margin": margin}
+        made = {key: value for key, value in environment().items() if key in MADE}
+        return {**verdicts, **asdict(self), "margin": margin, "about": {**self.about, **made}}
 
     def summary(self) -> str:
         """The verdict and its evidence, as lines for a terminal."""
@@ -209,12 +211,10 @@ def _without_unset(value: Any) -> Any:
 
 
 def about(run: Run, which: Which) -> dict[str, Any]:
-    """The part of a certificate that describes the model and the environment of the proof."""
+    """The part of a certificate that describes the model."""
     recipe = run.recipe.as_json()
     model = {key: recipe[key] for key in ("task", "format", "schemes", "pe", "model")}
-    here = environment()
-    made = {key: value for key, value in here.items() if key in MADE}
-    return {**model, "checkpoint": which, "recipe": run.recipe.fingerprint, **made}
+    return {**model, "checkpoint": which, "recipe": run.recipe.fingerprint}
 
 
 @dataclass(frozen=True)
