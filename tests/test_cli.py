@@ -150,7 +150,12 @@ def test_ls(tenfold, kind):
         "relations": "joint",
     }
     expected |= {"recipes": "symmetry/addition-relative", "formats": "reversed"}
-    expected |= {"samplers": "no-carry", "models": "decoder", "slices": "cascades"}
+    expected |= {
+        "samplers": "no-carry",
+        "models": "gru",
+        "mixers": "gated-linear",
+        "slices": "cascades",
+    }
     expected |= {"trackers": "tensorboard", "corpora": "python-code", "writings": "bytes"}
     expected |= {"proved": shipped.names()[0] if shipped.names() else None}
     assert expected[kind] is None or expected[kind] in names

@@ -22,7 +22,7 @@ from tenfold.encodings import (
     Window,
 )
 from tenfold.encodings.attend import additive_mask, attend
-from tenfold.models.layers import Attention
+from tenfold.models.layers import Attention, Seen
 from tenfold.models.stack import visibility
 
 
@@ -100,7 +100,7 @@ def test_models_and_drop_in_are_the_plain_reference(spec, kind, queries, rows, a
     allowed = visibility(queries, 9, valid, kind is Attends.CAUSAL, x.device)
     mixed = reference(pe, x, q, k, v, q_at, at, allowed)
     expected = attention.out(mixed.transpose(1, 2).flatten(2))
-    assert_close(attention(x[:, -queries:], x, pe, q_at, at, allowed), expected)
+    assert_close(attention(x[:, -queries:], x, Seen(pe, q_at, at, allowed)), expected)
 
     state, padding = pe.state(x, at), valid[:, None, None]
     ours, weights = attend(pe, q, k, v, q_at, at, kind, padding, state=state)

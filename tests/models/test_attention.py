@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from tenfold.encodings import NoPE, PositionalEncoding
 from tenfold.models import trace
-from tenfold.models.layers import Attention, Cache
+from tenfold.models.layers import Attention, Cache, Seen
 from tenfold.models.stack import visibility
 
 
@@ -67,7 +67,7 @@ def test_by_loops(normal, line, crossing):
     q_at, k_at = (2, 3, 4, 5), (1, 2, 3, 4, 9)  # the last token is far from itself
     allowed = [[s <= t + 1 for s in range(5)] for t in range(4)]
     mask = torch.tensor(allowed)[None, None]
-    found = attention(x, memory, Everything(), line(*q_at), line(*k_at), mask)
+    found = attention(x, memory, Seen(Everything(), line(*q_at), line(*k_at), mask))
     assert_close(found, by_loops(attention, x, memory, q_at, k_at, allowed))
 
 
@@ -75,7 +75,9 @@ def test_no_mask_sees_everything(normal, line):
     attention = Attention(width=4, heads=1).double()
     x, at = normal(1, 3, 4), line(0, 1, 2)
     all_seen = torch.ones(1, 1, 3, 3, dtype=torch.bool)
-    assert_close(attention(x, x, NoPE(), at, at, None), attention(x, x, NoPE(), at, at, all_seen))
+    assert_close(
+        attention(x, x, Seen(NoPE(), at, at, None)), attention(x, x, Seen(NoPE(), at, at, all_seen))
+    )
 
 
 @pytest.mark.parametrize("features", [0, 2])
@@ -121,7 +123,7 @@ def test_who_sees_nothing_takes_nothing(line, normal):
     """A window may leave a query of cross-attention without a key: it gets no value, and no NaN."""
     attention = Attention(8, 2, crossing=True).double()
     x, memory = normal(1, 2, 8).requires_grad_(), normal(1, 3, 8)
-    out = attention(x, memory, SamePlace(), line(0, 9), line(0, 1, 2), None)
+    out = attention(x, memory, Seen(SamePlace(), line(0, 9), line(0, 1, 2), None))
     assert_close(out[0, 1], attention.out.bias)
     assert not torch.allclose(out[0, 0], attention.out.bias)
     out.sum().backward()
@@ -137,7 +139,7 @@ def test_a_token_always_sees_itself(line, normal, queries):
             return torch.zeros(1, 1, len(q_at), len(k_at), dtype=torch.bool)
 
     attention, x, at = Attention(8, 2).double(), normal(1, 3, 8), line(0, -1, 7)
-    found = attention(x[:, -queries:], x, Nothing(), at.last(queries), at, None)
+    found = attention(x[:, -queries:], x, Seen(Nothing(), at.last(queries), at, None))
     _, own = attention.key_value(x).chunk(2, -1)
     assert_close(found, attention.out(own)[:, -queries:])
 
@@ -145,6 +147,6 @@ def test_a_token_always_sees_itself(line, normal, queries):
 def test_a_token_sees_itself_and_what_the_window_shows(line, normal):
     attention, x, at = Attention(8, 2).double(), normal(1, 4, 8), line(3, -1, 3, 5)
     with trace(attention, "weights") as seen:
-        attention(x, x, SamePlace(), at, at, visibility(4, 4, None, True, x.device))
+        attention(x, x, Seen(SamePlace(), at, at, visibility(4, 4, None, True, x.device)))
     expected = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]
     assert (seen["weights"][0] > 0).int().tolist() == [[expected] * 2]

@@ -156,5 +156,5 @@ def test_options_of_another_kind_are_refused(tenfold):
         "train", "symmetry/looped-addition", "--scale", "smoke", "--model.feedback", "hope"
     )
     assert code == 2
-    assert "model.feedback is 'hope'" in err
+    assert "feedback is 'hope'" in err
     assert err.count("\n") == 1

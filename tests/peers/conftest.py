@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tenfold.data.places import Places
-from tenfold.models.layers import Attention
+from tenfold.models.layers import Attention, Seen
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 PEERS = dict(pin.split("==") for pin in PROJECT["optional-dependencies"]["peers"] if "==" in pin)
@@ -85,7 +85,7 @@ def attend(line):
             linear.weight.copy_(weight)
             linear.bias.copy_(bias)
         allowed = torch.ones(count, count).tril().bool()[None, None] if causal else None
-        return ours(x, x, pe.to(x.dtype), line(count), line(count), allowed)
+        return ours(x, x, Seen(pe.to(x.dtype), line(count), line(count), allowed))
 
     return run
 

@@ -176,6 +176,19 @@ def test_resume_is_exact_to_the_bit(make_job, undisturbed, folder, identical, se
     assert metrics(folder) == metrics(undisturbed)
 
 
+@pytest.mark.parametrize("model", ["gru", {"name": "decoder", "mixer": "gated-linear"}])
+def test_models_without_attention_resume_alike(
+    make_job, folder, recipe, identical, tmp_path, model
+):
+    recipe, whole = recipe.replace(model=model, pe="none"), tmp_path / "whole"
+    whole.mkdir()
+    train(make_job(whole, recipe))
+    with pytest.raises(Crash):
+        train(replace(make_job(folder, recipe), tell=at_step(7, crash)))
+    train(make_job(folder, recipe))
+    assert identical(folder, whole)
+
+
 def test_global_seeds_play_no_part(make_job, undisturbed, folder, identical):
     job = make_job(folder)
     torch.manual_seed(12345)

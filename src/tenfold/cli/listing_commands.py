@@ -77,7 +77,8 @@ def gallery(
 
 # The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
 KINDS = (
-    "pe", "relations", "corpora", "writings", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "slices",
+    "pe", "relations", "corpora", "writings", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "mixers",
+    "slices",
     "proved", "trackers",
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from tenfold.core.registry import Registry
 from tenfold.models.decoder import Decoder
 from tenfold.models.encoder import Encoder
+from tenfold.models.layers import MIXERS, Mixer
 from tenfold.models.looped import Looped
 from tenfold.models.model import AttentionModel, Model, attention_in
 from tenfold.models.seq2seq import Seq2Seq
@@ -12,11 +13,13 @@ from tenfold.models.trace import activations, trace
 MODELS: Registry[Model] = Registry("model", "tenfold.models", package="tenfold.models", base=Model)
 
 __all__ = [
+    "MIXERS",
     "MODELS",
     "AttentionModel",
     "Decoder",
     "Encoder",
     "Looped",
+    "Mixer",
     "Model",
     "Seq2Seq",
     "Shape",

@@ -29,53 +29,57 @@ class Decoder(AttentionModel):
 
     @torch.inference_mode()
     def answer(self, batch: Batch) -> Tensor:
-        return greedy(self.stack, self.head, batch, self.end)
+        return self.write(batch, likeliest)
 
     @torch.inference_mode()
     def write(self, batch: Batch, choose: Choose) -> Tensor:
         """As `answer`, but each token is chosen from its logits."""
-        return greedy(self.stack, self.head, batch, self.end, choose=choose)
+        return greedy(stepwise(self.stack, self.head, batch.sequence), batch, self.end, choose)
 
     def in_parts(self, batch: Batch, size: int) -> Iterator[Tensor]:
         """With a cache: memory for `size` queries at a time, not for all pairs of tokens."""
         sequence, count = batch.sequence, batch.sequence.tokens.shape[1]
         first = count - batch.read  # what stands before it is not read
-        caches = Caches(len(self.stack.blocks), count, sequence.places, sequence.valid)
+        caches = Caches(self.stack, sequence)
         for start in range(0, count, size):
-            stop = min(start + size, count)
-            valid = None if sequence.valid is None else sequence.valid[:, start:stop]
-            here = Tokens(sequence.tokens[:, start:stop], sequence.places.slice(start, stop), valid)
+            here = stretch(sequence, start, min(start + size, count))
             hidden = self.stack(here, caches=caches)[:, max(0, first - start) :]
             if hidden.shape[1]:
                 yield self.head(hidden)
 
 
 Choose = Callable[[Tensor], Tensor]  # logits (B, V) -> tokens (B,)
+Step = Callable[
+    [Tokens], Tensor
+]  # the tokens that follow those before -> logits (B, V) after the last
 
 
 def likeliest(logits: Tensor) -> Tensor:
     return logits.argmax(-1)
 
 
-def greedy(
-    stack: Stack,
-    head: nn.Linear,
-    batch: Batch,
-    end: int,
-    memory: EncodedSource | None = None,
-    choose: Choose = likeliest,
-) -> Tensor:
+def stretch(sequence: Tokens, start: int, stop: int, tokens: Tensor | None = None) -> Tokens:
+    """A part of a sequence, or other tokens in its places."""
+    valid = None if sequence.valid is None else sequence.valid[:, start:stop]
+    tokens = sequence.tokens[:, start:stop] if tokens is None else tokens
+    return Tokens(tokens, sequence.places.slice(start, stop), valid)
+
+
+def stepwise(
+    stack: Stack, head: nn.Linear, sequence: Tokens, memory: EncodedSource | None = None
+) -> Step:
+    """A stack that reads a sequence in steps, with caches."""
+    caches = Caches(stack, sequence)
+    return lambda tokens: head(stack(tokens, read=1, memory=memory, caches=caches)[:, -1])
+
+
+def greedy(step: Step, batch: Batch, end: int, choose: Choose = likeliest) -> Tensor:
     """The most likely token at each place, one after another; stops when every row has ended: (B, A)."""
-    sequence = batch.sequence
-    caches = Caches(len(stack.blocks), len(sequence.places), sequence.places, sequence.valid)
     answer = torch.full_like(batch.target, end)
-    start, tokens = 0, sequence.tokens[:, : batch.given]
+    start, tokens = 0, batch.sequence.tokens[:, : batch.given]
     for place in range(batch.read):
         stop = start + tokens.shape[1]
-        valid = None if sequence.valid is None else sequence.valid[:, start:stop]
-        here = Tokens(tokens, sequence.places.slice(start, stop), valid)
-        hidden = stack(here, read=1, memory=memory, caches=caches)
-        answer[:, place] = choose(head(hidden[:, -1]))
+        answer[:, place] = choose(step(stretch(batch.sequence, start, stop, tokens)))
         if (answer[:, : place + 1] == end).any(1).all():
             break
         start, tokens = stop, answer[:, place : place + 1]

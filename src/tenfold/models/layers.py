@@ -1,17 +1,21 @@
-"""The layers of a stack: dropout, attention, and a block of attention and feed-forward.
+"""The layers of a stack: dropout, attention, and a block of a sequence mixer and feed-forward.
+
+A mixer is what lets the positions of a sequence exchange information: attention, or another one of `MIXERS`.
 
 Shapes: B batch, H heads, T queries, S keys, K head size, D width.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from tenfold.core.registry import Registry
 from tenfold.data.places import Places
 from tenfold.encodings.attend import Projections, mix
 from tenfold.encodings.encoding import PositionalEncoding
@@ -49,6 +53,50 @@ def hand_generator(model: nn.Module, generator: torch.Generator | None) -> None:
             module.generator = generator
 
 
+@dataclass
+class Seen:
+    """What a mixer is told about its sequence: places, which keys each query may see, the encoding, the cache.
+
+    In self-attention the T queries are the last of the S keys. Without a cache the keys are those of the input.
+    """
+
+    pe: PositionalEncoding
+    q_at: Places
+    k_at: Places
+    allowed: Tensor | None  # (B|1, 1, T, S) bool; None: all, or the mixer does not attend
+    cache: Any = None  # what `new_cache` of the mixer made
+    valid: Tensor | None = (
+        None  # (B|1, S) bool: which positions of the input are no padding; None: all
+    )
+
+
+class Mixer(nn.Module, ABC):
+    """What a position takes from the others: one file with a subclass is a mixer of its own.
+
+    A constructor names `width`, `heads` and `dropout` where it needs them; its other parameters are options
+    of a recipe: `model: {mixer: {name: gated-linear, chunk: 32}}`.
+    """
+
+    name: ClassVar[str]
+    two_way: ClassVar[bool] = False  # whether it can mix a sequence that is read from both sides
+    attends: ClassVar[bool] = False  # whether positional encodings act inside of it
+
+    @abstractmethod
+    def forward(self, x: Tensor, memory: Tensor | None, seen: Seen) -> Tensor:
+        """The mixed positions (B, T, D) of `x`, the last T of `memory` (B, S, D).
+
+        With a cache, `memory` follows what the cache holds. Padding must not change any other position.
+        """
+
+    @abstractmethod
+    def new_cache(self, capacity: int) -> Any:
+        """An empty cache for up to so many positions, kept while an answer is decoded."""
+
+
+MIXERS: Registry[Mixer] = Registry("mixer", "tenfold.mixers", package="tenfold.models", base=Mixer)
+MIXER_SIZES = ("width", "heads", "dropout", "crossing")  # what a block tells its mixer
+
+
 class Cache:
     """The keys, values and states of one attention, kept while an answer is decoded."""
 
@@ -80,8 +128,12 @@ class Cache:
         return k, v, state
 
 
-class Attention(nn.Module):
-    """Queries from `x`, keys and values from `memory` (for self-attention, the same sequence)."""
+class Attention(Mixer):
+    """Softmax attention: queries from `x`, keys and values from `memory` (for self-attention, the same sequence)."""
+
+    name = "attention"
+    two_way = True
+    attends = True
 
     def __init__(
         self, width: int, heads: int, dropout: float = 0.0, *, crossing: bool = False
@@ -95,16 +147,12 @@ class Attention(nn.Module):
         self.logits = nn.Identity()  # named activations: hook these to read attention
         self.weights = nn.Identity()
 
-    def forward(
-        self,
-        x: Tensor,  # (B, T, D)
-        memory: Tensor | None,  # (B, S, D); None: all keys are in the cache
-        pe: PositionalEncoding,
-        q_at: Places,
-        k_at: Places,
-        allowed: Tensor | None,  # (B|1, 1, T, S) bool
-        cache: Cache | None = None,
-    ) -> Tensor:
+    def new_cache(self, capacity: int) -> Cache:
+        return Cache(capacity)
+
+    def forward(self, x: Tensor, memory: Tensor | None, seen: Seen) -> Tensor:
+        """As `Mixer.forward`; without memory, all keys are in the cache."""
+        pe, q_at, k_at, cache = seen.pe, seen.q_at, seen.k_at, seen.cache
         b, t, width = x.shape
         (q,) = self._split(self.query(x), 1)
         if memory is None:
@@ -119,7 +167,7 @@ class Attention(nn.Module):
             if cache is not None:
                 k, v, state = cache.extend(k, v, state)
         mixed, _ = mix(
-            pe, Projections(q, turned, k, v, state), q_at, k_at, allowed,
+            pe, Projections(q, turned, k, v, state), q_at, k_at, seen.allowed,
             crossing=self.crossing, on_logits=self.logits, on_weights=self._dropped,
         )  # fmt: skip
         return self.out(mixed.transpose(1, 2).reshape(b, t, width))
@@ -136,20 +184,12 @@ class Attention(nn.Module):
 Norm = Literal["pre", "post"]
 
 
-@dataclass
-class Seen:
-    """What an attention looks at: keys' places, which of them each query may see, and the encoding to use."""
-
-    pe: PositionalEncoding
-    q_at: Places
-    k_at: Places
-    allowed: Tensor | None
-    cache: Cache | None = None
-
-
 class Block(nn.Module):
+    """A mixer, attention to a source where there is one, and a feed-forward network, each with its norm."""
+
     def __init__(
         self,
+        mixer: Mixer,
         width: int,
         heads: int,
         feedforward: int,
@@ -159,7 +199,7 @@ class Block(nn.Module):
     ) -> None:
         super().__init__()
         self.pre = norm == "pre"
-        self.attention = Attention(width, heads, dropout)
+        self.attention = mixer  # by this name checkpoints hold any mixer
         self.attention_norm = nn.LayerNorm(width)
         self.cross = Attention(width, heads, dropout, crossing=True) if cross else None
         self.cross_norm = nn.LayerNorm(width) if cross else None
@@ -181,16 +221,10 @@ class Block(nn.Module):
         queries = keys
         if read < x.shape[1]:
             queries, x = keys[:, -read:], x[:, -read:]
-        mixed = self.attention(
-            queries, keys, itself.pe, itself.q_at, itself.k_at, itself.allowed, itself.cache
-        )
-        x = self._add(x, mixed, self.attention_norm)
+        x = self._add(x, self.attention(queries, keys, itself), self.attention_norm)
         if self.cross is not None and self.cross_norm is not None and source is not None:
             queries = self.cross_norm(x) if self.pre else x
-            mixed = self.cross(
-                queries, memory, source.pe, source.q_at, source.k_at, source.allowed, source.cache
-            )
-            x = self._add(x, mixed, self.cross_norm)
+            x = self._add(x, self.cross(queries, memory, source), self.cross_norm)
         hidden = self.feedforward_norm(x) if self.pre else x
         return self._add(x, self.contract(F.gelu(self.expand(hidden))), self.feedforward_norm)
 

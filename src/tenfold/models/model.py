@@ -78,4 +78,10 @@ def attention_in(
             f'{purpose} needs attention, which a model of the kind "{model.name}" does not have; '
             "encoder, decoder, seq2seq and looped do"
         )
+    for stack in (model.stack, model.reader()):
+        for mixer in [] if stack is None else stack.mixers():
+            if not mixer.attends:
+                raise refusal(
+                    f'{purpose} needs attention; this {model.name} has the mixer "{mixer.name}" in its place'
+                )
     return model

@@ -9,7 +9,7 @@ from pydantic import NonNegativeInt
 from torch import Tensor, nn
 
 from tenfold.data.batch import Batch
-from tenfold.models.decoder import greedy
+from tenfold.models.decoder import greedy, stepwise
 from tenfold.models.model import AttentionModel
 from tenfold.models.stack import EncodedSource, EncodingFactory, Shape, Stack
 
@@ -57,4 +57,5 @@ class Seq2Seq(AttentionModel):
 
     @torch.inference_mode()
     def answer(self, batch: Batch) -> Tensor:
-        return greedy(self.stack, self.head, batch, self.end, self.encode(batch))
+        step = stepwise(self.stack, self.head, batch.sequence, self.encode(batch))
+        return greedy(step, batch, self.end)

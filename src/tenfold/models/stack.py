@@ -1,21 +1,24 @@
-"""A stack of blocks over tokens with places: the trunk of all three models."""
+"""A stack of blocks over tokens with places: the trunk of every model with attention, or another mixer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import Spec
 from tenfold.data.batch import Tokens
 from tenfold.data.places import Places, in_order
 from tenfold.encodings.encoding import Attends, PositionalEncoding
 from tenfold.encodings.nope import NoPE
-from tenfold.models.layers import Block, Cache, Dropout, Norm, Seen
+from tenfold.models.layers import MIXER_SIZES, MIXERS, Block, Cache, Dropout, Mixer, Norm, Seen
 
 EncodingFactory = Callable[..., PositionalEncoding]  # takes width, heads, head_size
+ATTENTION = Spec(name="attention")  # the mixer of a block, unless a recipe names another
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Shape:
     dropout: float = 0.0
     norm: Norm = "pre"
     embedding_dropout: float | None = None  # of the embedded tokens; default: as `dropout`
+    mixer: Spec = ATTENTION  # of every block
 
 
 @dataclass
@@ -41,28 +45,39 @@ class EncodedSource:
 
 
 class Caches:
-    """The caches of every layer of a decoder, and the places that its keys have."""
+    """The caches of every layer of a decoder for one sequence, and the places that its tokens have."""
 
-    def __init__(self, layers: int, capacity: int, places: Places, valid: Tensor | None) -> None:
-        self.own = [Cache(capacity) for _ in range(layers)]
-        self.cross = [Cache(0) for _ in range(layers)]
-        self.places, self.valid = places, valid
+    def __init__(self, stack: Stack, sequence: Tokens) -> None:
+        self.places, self.valid, self.length = sequence.places, sequence.valid, 0
+        self.own = [mixer.new_cache(len(sequence.places)) for mixer in stack.mixers()]
+        self.cross = [Cache(0) for _ in self.own]
 
 
 class Encodings(nn.Module):
-    """One encoding a layer, or a single one that all layers share."""
+    """One encoding a layer, or a single one that all layers share.
 
-    def __init__(self, make: EncodingFactory, shape: Shape, kind: Attends) -> None:
+    `instead` names what stands in place of attention; then an encoding may only add to the input.
+    """
+
+    def __init__(
+        self, make: EncodingFactory, shape: Shape, kind: Attends, instead: str = ""
+    ) -> None:
         super().__init__()
+        attends = shape.layers > 0 and not instead
 
         def made(embeds: bool, layer: int = 0) -> PositionalEncoding:
             pe = make(width=shape.width, heads=shape.heads, head_size=shape.width // shape.heads)
+            if instead and pe.attends:
+                raise TenfoldError(
+                    f'encoding "{pe.name}" acts in attention, which {instead} does not have; "none" is right, '
+                    'or one that adds to the input alone, such as "sinusoidal"'
+                )
             pe.serve(kind)
             pe.in_layer(layer)
-            return pe.part(embeds=embeds, attends=shape.layers > 0) or NoPE()
+            return pe.part(embeds=embeds, attends=attends) or NoPE()
 
         first = made(embeds=kind is not Attends.CROSS)
-        layers = 1 if first.shared else shape.layers
+        layers = 1 if first.shared or instead else shape.layers
         later = [made(embeds=False, layer=layer) for layer in range(1, layers)]
         for pe in later:
             pe.borrow(first)
@@ -89,19 +104,33 @@ class Stack(nn.Module):
         super().__init__()
         if shape.width % shape.heads:
             raise TenfoldError(f"a width of {shape.width} does not divide into {shape.heads} heads")
-        self.causal = causal
+        mixer = _mixer(shape, causal)
+        self.causal, self.attends = causal, mixer.attends
+        instead = "" if mixer.attends else f'the mixer "{mixer.name}"'
         self.embedding = nn.Embedding(vocabulary, shape.width)
         nn.init.normal_(self.embedding.weight, std=0.02)
-        self.encodings = Encodings(pe, shape, Attends.CAUSAL if causal else Attends.TWO_WAY)
-        self.cross_encodings = Encodings(cross, shape, Attends.CROSS) if cross else None
-        feedforward = shape.feedforward or 4 * shape.width
-        self.blocks = nn.ModuleList(
-            Block(shape.width, shape.heads, feedforward, shape.dropout, shape.norm, bool(cross))
-            for _ in range(shape.layers)
+        self.encodings = Encodings(
+            pe, shape, Attends.CAUSAL if causal else Attends.TWO_WAY, instead
         )
+        self.cross_encodings = Encodings(cross, shape, Attends.CROSS) if cross else None
+        feedforward, make = (
+            shape.feedforward or 4 * shape.width,
+            MIXERS.factory(shape.mixer, MIXER_SIZES),
+        )
+        self.blocks = nn.ModuleList(
+            Block(
+                make(width=shape.width, heads=shape.heads, dropout=shape.dropout),
+                shape.width, shape.heads, feedforward, shape.dropout, shape.norm, bool(cross),
+            )
+            for _ in range(shape.layers)
+        )  # fmt: skip
         self.norm = nn.LayerNorm(shape.width) if shape.norm == "pre" else nn.Identity()
         embedding = shape.embedding_dropout
         self.dropout = Dropout(shape.dropout if embedding is None else embedding)
+
+    def mixers(self) -> list[Mixer]:
+        """The mixer of every block."""
+        return [block.attention for block in self.blocks if isinstance(block, Block)]
 
     def forward(
         self,
@@ -115,7 +144,8 @@ class Stack(nn.Module):
         count = tokens.tokens.shape[1]
         whole, valid, held = tokens.places, tokens.valid, count
         if caches is not None:
-            whole, valid, held = caches.places, caches.valid, caches.own[0].length + count
+            whole, valid, held = caches.places, caches.valid, caches.length + count
+            caches.length = held
         if not (tokens.tokens.is_meta or torch.compiler.is_exporting()):
             source_at = memory.places if memory is not None else None
             self.check(tokens.places, whole.slice(0, held), source_at)
@@ -123,7 +153,9 @@ class Stack(nn.Module):
         x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
         x = self.dropout(x if extra is None else x + extra)
         k_at, k_valid = whole.slice(0, held), None if valid is None else valid[:, :held]
-        allowed = visibility(count, held, k_valid, self.causal, x.device)
+        allowed = None
+        if self.attends:
+            allowed = visibility(count, held, k_valid, self.causal, x.device)
         last = len(self.blocks) - 1
         for layer, block in enumerate(self.blocks):
             wanted = (read or count) if layer == last else count
@@ -133,6 +165,7 @@ class Stack(nn.Module):
                 k_at,
                 None if allowed is None else allowed[:, :, -wanted:],
                 None if caches is None else caches.own[layer],
+                tokens.valid,
             )
             crossing = self._source(layer, tokens.places.last(wanted), memory, caches)
             x = block(x, itself, wanted, *crossing)
@@ -144,12 +177,7 @@ class Stack(nn.Module):
         if source_at is not None and self.cross_encodings is not None:
             pairs.append((self.cross_encodings[0], source_at))
         for encoding, at in pairs:
-            for axis in sorted(encoding.axes - set(at)):
-                raise TenfoldError(
-                    f'encoding "{encoding.name}" reads the axis "{axis}", which nothing provides; '
-                    f"there are {', '.join(sorted(at))} (add a scheme?)"
-                )
-            encoding.check(q_at, at)
+            check_places(encoding, q_at, at)
 
     def _source(
         self, layer: int, q_at: Places, memory: EncodedSource | None, caches: Caches | None
@@ -165,6 +193,28 @@ class Stack(nn.Module):
             return None, seen
         cache.capacity = memory.x.shape[1]
         return memory.x, seen
+
+
+def _mixer(shape: Shape, causal: bool) -> type[Mixer]:
+    """The mixer of a shape; one clear error where it reads one way and the sequence is read both ways."""
+    mixer: Any = MIXERS[shape.mixer.name]
+    if shape.layers and not causal and not mixer.two_way:
+        raise TenfoldError(
+            f'mixer "{mixer.name}" reads a sequence from its beginning on, not from both sides as an encoder does; '
+            "a decoder can use it"
+        )
+    kind: type[Mixer] = mixer
+    return kind
+
+
+def check_places(encoding: PositionalEncoding, q_at: Places, k_at: Places) -> None:
+    """Raise one clear error where an axis is missing, or a place beyond what the encoding can represent."""
+    for axis in sorted(encoding.axes - set(k_at)):
+        raise TenfoldError(
+            f'encoding "{encoding.name}" reads the axis "{axis}", which nothing provides; '
+            f"there are {', '.join(sorted(k_at))} (add a scheme?)"
+        )
+    encoding.check(q_at, k_at)
 
 
 def visibility(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from tenfold.core.errors import unknown
+from tenfold.core.errors import TenfoldError, unknown
 
 
 def activations(model: nn.Module) -> list[str]:
@@ -25,6 +25,10 @@ def trace(model: nn.Module, *names: str) -> Iterator[dict[str, list[Tensor]]]:
     """
     modules = dict(model.named_modules())
     wanted = names or tuple(activations(model))
+    if not wanted:
+        raise TenfoldError(
+            f"a trace without names needs attention, which {type(model).__name__} does not have; name its modules"
+        )
     seen: dict[str, list[Tensor]] = {name: [] for name in wanted}
     hooks = []
     for name in wanted:

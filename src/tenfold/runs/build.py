@@ -19,7 +19,7 @@ from tenfold.data.tasks import SAMPLERS, TASKS
 from tenfold.data.tasks.wrappers.label_noise import Noise
 from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.evals.exact_match import Examiner
-from tenfold.models import MODELS, Model, Shape
+from tenfold.models import MODELS, AttentionModel, Model, Shape
 from tenfold.models.model import SUPPLIED
 from tenfold.runs.recipe import ModelSize, Recipe
 from tenfold.runs.source import Problems, Source
@@ -85,8 +85,11 @@ def build(recipe: Recipe) -> Built:
         )
     size = recipe.model
     shape = Shape(
-        size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm, size.embedding_dropout
+        size.layers, size.width, size.heads, size.feedforward, size.dropout, size.norm,
+        size.embedding_dropout, size.mixer,
     )  # fmt: skip
+    if size.mixer != Shape.mixer and not issubclass(kind, AttentionModel):
+        raise TenfoldError(f'a model of the kind "{size.kind}" has no mixer; leave it out')
     wanted: dict[str, Spec | None] = {
         "pe": recipe.pe,
         "encoder_pe": recipe.encoder_pe,

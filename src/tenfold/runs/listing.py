@@ -16,13 +16,16 @@ from tenfold.data.schemes import SCHEMES
 from tenfold.data.tasks import SAMPLERS, TASKS
 from tenfold.encodings import ENCODINGS, RELATIONS, SIZES
 from tenfold.evals import SLICES
-from tenfold.models import MODELS
+from tenfold.models import MIXERS, MODELS
+from tenfold.models.layers import MIXER_SIZES
+from tenfold.models.model import SUPPLIED
 from tenfold.runs import recipe_files as recipes
 from tenfold.runs import shipped
 from tenfold.runs.run import Run
 from tenfold.runs.tracking import TRACKERS
 
 Listing = list[tuple[str, str]]
+FILLED_IN = {*SIZES, *SUPPLIED, *MIXER_SIZES}  # parameters of components that are no options
 
 
 def listing(kind: str) -> Listing:
@@ -47,19 +50,19 @@ def details(kind: str, name: str) -> dict[str, Any]:
             {"name": option, "type": str(parameter.annotation)}
             | ({} if parameter.default is parameter.empty else {"default": parameter.default})
             for option, parameter in options_of(component).items()
-            if option not in SIZES
+            if option not in FILLED_IN
         ],
     }
 
 
-def _components(registry: Registry[Any]) -> Callable[[], Listing]:
+def _components(registry: Registry[Any], own_file: bool = True) -> Callable[[], Listing]:
     """One line each: of its file where every component has one of its own, else of its own docstring."""
 
     def listed() -> Listing:
         found = {name: registry[name] for name in registry.names()}
-        own_file = registry.package is not None
+        by_file = own_file and registry.package is not None
         return [
-            (name, about(sys.modules[thing.__module__] if own_file else thing))
+            (name, about(sys.modules[thing.__module__] if by_file else thing))
             for name, thing in found.items()
         ]
 
@@ -89,6 +92,8 @@ def _proved() -> Listing:
 
 
 REGISTRIES: dict[str, Registry[Any]] = {
+    "models": MODELS,
+    "mixers": MIXERS,
     "pe": ENCODINGS,
     "tasks": TASKS,
     "schemes": SCHEMES,
@@ -100,7 +105,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
 }
 LISTINGS: dict[str, Callable[[], Listing]] = {
     **{kind: _components(registry) for kind, registry in REGISTRIES.items()},
-    "models": _components(MODELS),
+    "mixers": _components(MIXERS, own_file=False),
     "trackers": _components(TRACKERS),
     "slices": lambda: [(name, about(slice)) for name, slice in SLICES.items()],
     "recipes": _recipes,

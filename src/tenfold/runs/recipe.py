@@ -107,6 +107,7 @@ class ModelSize(pydantic.BaseModel):
     dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
     embedding_dropout: Share | None = None  # of the embedded tokens; default: as `dropout`
     norm: Norm = "pre"
+    mixer: Spec = Spec(name="attention")  # of the blocks, where the model has blocks
 
     @pydantic.model_validator(mode="before")
     @classmethod

@@ -16,6 +16,7 @@ from tenfold.features.calibration.calibration import Accuracy, Calibration, Posi
 from tenfold.features.calibration.candidate_lines import DIRECTIONS, Direction
 from tenfold.features.calibration.line_selection import Rules, Source, find
 from tenfold.features.calibration.mean_attention import Scores, average
+from tenfold.models import attention_in
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which
 
@@ -63,6 +64,7 @@ def calibrate(
         source=source, soft=soft,
     )  # fmt: skip
     torch.set_num_threads(run.recipe.train.threads)
+    attention_in(run.model(which), "calibration")
     right = accuracy(run, checked, which)
     if right.value < ENOUGH and not allow_imperfect:
         raise TenfoldError(

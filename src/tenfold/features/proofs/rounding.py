@@ -261,6 +261,7 @@ class Meter:
         x = Vectors(size, error, error)
         for layer, block in enumerate(stack.blocks):
             assert isinstance(block, Block)
+            assert isinstance(block.attention, Attention)
             x = self._mixed(
                 block, block.attention, block.attention_norm, stack.encodings[layer], x, None
             )
