@@ -111,6 +111,6 @@ def test_the_line_names_the_purpose_and_the_model(make_model):
 
 def test_both_in_one_sweep(tmp_path):
     recipes = [find(path, "smoke") for path in SMOKE.values()]
-    done = sweep(recipes, tmp_path / "runs", workers=1).complete()
+    done = sweep(recipes, tmp_path / "runs", workers=1)
     assert [run.recipe.model.kind for run in done] == ["gru", "decoder"]
     assert all(run.finished for run in done)
