@@ -1,6 +1,6 @@
-"""Run every command and every Python example of Markdown files, a page in order in a copy of the tree.
+"""Run every command and every Python example of Markdown files, each page in its own copy of the tree.
 
-Blocks fenced as `sh` and `python` are run; a block fenced as `text` or `console` is only read.
+Blocks fenced as `sh` and `python` are run in order. Blocks fenced as `text` or `console` are not run.
 """
 
 import os
@@ -23,21 +23,21 @@ def main() -> None:
     blocks = {page: BLOCK.findall(page.read_text()) for page in pages}
     if not any(blocks.values()):
         raise SystemExit("there are no commands to run")
+    pages.sort(key=lambda page: -sum(map(count, blocks[page])))  # the longest first, none is late
     with ThreadPoolExecutor(max_workers=2) as pool:  # a page a core
-        done = [pool.submit(follow, page, found) for page, found in blocks.items()]
-        wait(done, return_when=FIRST_EXCEPTION)
+        tasks = [pool.submit(follow, page, blocks[page]) for page in pages]
+        wait(tasks, return_when=FIRST_EXCEPTION)
         pool.shutdown(cancel_futures=True)
-        for each in done:
+        for each in tasks:
             if not each.cancelled():
                 each.result()
 
 
 def follow(page: Path, blocks: list[tuple[str, str]]) -> None:
-    """All that a page says, in order, in a copy of the tree of its own."""
+    """Run the blocks of a page in order, in a copy of the tree."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "tree"
-        kept_out = shutil.ignore_patterns(".git", ".venv*", "runs", "demo", "__pycache__")
-        shutil.copytree(ROOT, place, ignore=kept_out)
+        shutil.copytree(ROOT, place, ignore=left_out)
         (place / ".venv").symlink_to(ROOT / ".venv")
         bin_first = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": bin_first, "PYTHONWARNINGS": "error"}
@@ -46,17 +46,29 @@ def follow(page: Path, blocks: list[tuple[str, str]]) -> None:
                 run(page, kind, command, place, environment)
 
 
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """Leave out the environments, caches and, at the top, what earlier commands wrote."""
+    caches = {".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"}
+    written = {"runs", "demo"} if Path(folder) == ROOT else set()
+    return {name for name in names if name in caches | written or name.startswith(".venv")}
+
+
 def run(page: Path, kind: str, command: str, place: Path, environment: dict[str, str]) -> None:
     began = time.monotonic()
     words = ["python", "-c", command] if kind == "python" else ["bash", "-ec", command]
-    done = subprocess.run(
+    result = subprocess.run(
         words, cwd=place, env=environment, capture_output=True, text=True, check=False
     )
     first = command.strip().splitlines()[0]
     print(f"{time.monotonic() - began:6.1f} s  {page.name}: {first}", flush=True)
-    if done.returncode:
-        print(done.stdout[-2000:], done.stderr[-2000:], sep="\n")
-        raise RuntimeError(f"{page.name}: `{first}` exited with {done.returncode}")
+    if result.returncode:
+        print(result.stdout[-2000:], result.stderr[-2000:], sep="\n")
+        raise RuntimeError(f"{page.name}: `{first}` exited with {result.returncode}")
+
+
+def count(block: tuple[str, str]) -> int:
+    kind, text = block
+    return 1 if kind == "python" else len(commands(text))
 
 
 def commands(text: str) -> list[str]:
