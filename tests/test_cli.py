@@ -14,8 +14,8 @@ import tenfold as library
 from tenfold.cli.app import main, parse_lengths
 from tenfold.cli.listing_commands import KINDS
 from tenfold.core.errors import TenfoldError
-from tenfold.runs import shipped
 from tenfold.runs.recipe import Recipe
+from tenfold.runs.run import shipped_names
 
 SMOKE = ("train", "symmetry/addition-relative", "--scale", "smoke")
 
@@ -157,7 +157,7 @@ def test_ls(tenfold, kind):
         "slices": "cascades",
     }
     expected |= {"trackers": "tensorboard", "corpora": "python-code", "writings": "bytes"}
-    expected |= {"proved": shipped.names()[0] if shipped.names() else None}
+    expected |= {"proved": shipped_names()[0] if shipped_names() else None}
     assert expected[kind] is None or expected[kind] in names
 
 
@@ -399,7 +399,9 @@ def test_certify_refuses(tenfold, proved, run, tmp_path):
     (tmp_path / "no.json").write_text("{")
     refused(tenfold("certify", proved, "--check", "no.json"), "no.json cannot be read")
     refused(tenfold("certify", proved, "--check", "nowhere.json"), "nowhere.json")
-    refused(tenfold("certify", proved, "--limit", 0), "the limit is 0 contexts; it must be at least 1")
+    refused(
+        tenfold("certify", proved, "--limit", 0), "the limit is 0 contexts; it must be at least 1"
+    )
     refused(tenfold("certify", proved, "--limit", 10), "more than 10 contexts of 2 columns")
     code, out, err = tenfold("certify", run, "--json")  # in place: no decoder
     assert code == 2
@@ -518,7 +520,7 @@ def test_ask_one_long_question(tenfold, proved):
 
 
 def test_ask_without_a_run(tenfold):
-    if not shipped.names():
+    if not shipped_names():
         refused(tenfold("ask", "12+345"), 'no proved model answers "12+345"')
         return
     code, out, _ = tenfold("ask", "99999999999999999999+1", "--json")

@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.runs.recipe import Recipe as Recipe
     from tenfold.runs.recipe_files import recipe as recipe
     from tenfold.runs.run import Run as Run
-    from tenfold.runs.shipped import open_run as open_run
+    from tenfold.runs.run import open_run as open_run
     from tenfold.runs.train import train as train
     from tenfold.sweeps.sweep import sweep as sweep
 
@@ -78,7 +78,7 @@ _WHERE = {
     "calibrate": "tenfold.features.calibration.calibrate",
     "certify": "tenfold.features.proofs.certify",
     "collect": "tenfold.results.collect",
-    "open_run": "tenfold.runs.shipped",
+    "open_run": "tenfold.runs.run",
     "reach": "tenfold.features.reach.receptive_field",
     "recipe": "tenfold.runs.recipe_files",
     "redraw": "tenfold.ledger.redraw",

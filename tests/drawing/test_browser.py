@@ -16,8 +16,7 @@ from tenfold.features.proofs.machine_files import write_machine
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.ledger.paper_report import write_paper
 from tenfold.runs.recipe_files import recipe
-from tenfold.runs.run import Run
-from tenfold.runs.shipped import SHELF
+from tenfold.runs.run import SHELF, Run
 from tenfold.runs.train import train
 
 pytestmark = pytest.mark.full

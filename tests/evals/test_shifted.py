@@ -5,7 +5,7 @@ import pytest
 from tenfold.data.formats.numeric import InPlace
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.multiplication import Multiplication
-from tenfold.evals.slices import SLICES
+from tenfold.evals.exact_match import SLICES
 
 
 @pytest.mark.parametrize("task", [Addition(), Multiplication(multiplier=3)])

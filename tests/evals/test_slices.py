@@ -6,7 +6,7 @@ from tenfold.data.tasks import TASKS
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.multiplication import Multiplication
 from tenfold.data.tasks.carries import consecutive_carries, longest_cascade
-from tenfold.evals.slices import SLICES, pair_of
+from tenfold.evals.exact_match import SLICES, pair_of
 from tenfold.runs.recipe import Evaluation
 
 

@@ -6,7 +6,7 @@ import pydantic
 import pytest
 
 import tenfold
-from tenfold.evals.metrics import Measurement
+from tenfold.evals.statistics import Measurement
 from tenfold.results import row_schema
 from tenfold.results.collect import query
 from tenfold.results.row_schema import COLUMNS, EMPTY, MEASURED, RESULTS, MeasuredRow, check_row

@@ -41,7 +41,7 @@ def report(
     from tenfold.drawing.report_page import write_story
     from tenfold.drawing.run_groups import gather
     from tenfold.ledger.paper_report import write_paper
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     if paper:
         if places or title is not None:
@@ -129,7 +129,7 @@ def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = 
 
     `tenfold show runs/my-run`
     """
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
     from tenfold.runs.terminal import print_result
 
     opened = open_run(run)

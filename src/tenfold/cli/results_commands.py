@@ -58,7 +58,7 @@ def results(
 
     `tenfold results runs --sql "select encoding, max(length) from results where value > 0.9 group by all"`
     """
-    from tenfold.evals.metrics import SHARES
+    from tenfold.evals.statistics import SHARES
     from tenfold.results.collect import query, write
     from tenfold.results.paired import SHARED
     from tenfold.results.paired import compare as compared

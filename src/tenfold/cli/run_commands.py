@@ -152,7 +152,7 @@ def eval(
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
     """
     from tenfold.results.sample_tables import sample_log
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
     from tenfold.runs.terminal import Watch, print_rows
 
     if n is not None and n < 1:
@@ -217,7 +217,7 @@ def ask(
     from tenfold.features.proofs.run_machine import look_up
     from tenfold.features.proofs.shipped_answers import answer as answer_by_shipped
     from tenfold.runs.answer import GoingOn
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
     from tenfold.runs.terminal import print_answer, print_answers
 
     wanted = 0 if file is not None else 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenfold.drawing.run_groups import Group
-from tenfold.evals.slices import pair_of
+from tenfold.evals.exact_match import pair_of
 from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
 from tenfold.results.result_text import as_markdown as markdown_table
 from tenfold.results.row_schema import Row

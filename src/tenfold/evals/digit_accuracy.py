@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from tenfold.data.tasks.task import Examples, Ints
 from tenfold.evals.exact_match import Answerer, Examiner
-from tenfold.evals.metrics import Measurement
-from tenfold.evals.statistics import wilson
+from tenfold.evals.statistics import Measurement, wilson
 
 Bools = NDArray[np.bool_]
 

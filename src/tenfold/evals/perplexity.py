@@ -26,8 +26,7 @@ from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import running_text
 from tenfold.data.schemes import Scheme
 from tenfold.evals.exact_match import MEMORY
-from tenfold.evals.metrics import Measurement
-from tenfold.evals.statistics import bootstrap
+from tenfold.evals.statistics import Measurement, bootstrap
 from tenfold.models import Model
 
 OVERLAP = 4  # a sliding block moves on by a fourth of itself

@@ -1,4 +1,4 @@
-"""Statistics that say what they are over: intervals over samples, intervals over seeds, paired seeds.
+"""Measurements, and statistics that say what they are over: samples, seeds, or pairs of seeds.
 
 All are deterministic: small cases are counted out, larger ones drawn with a fixed seed.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,29 @@ SUCCESS = 0.99  # a seed has learned the task when it is right at least this oft
 DRAWS = 10_000
 COUNTED_SEEDS = 6  # up to here all n^n resamples are counted: 6^6 = 46,656
 COUNTED_SIGNS = 16  # up to here all 2^n signs are: 65,536
+
+
+SHARES = ("exact", "digit")  # between 0 and 1
+LOWER = ("perplexity", "loss", "bits-per-byte")  # less is better
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measurement over n problems: `exact`, with its 95% interval, or `digit`, the share of answer digits right.
+
+    Digits of one problem are not independent trials, so `digit` has no interval.
+    """
+
+    length: int
+    slice: str
+    metric: str
+    value: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def wilson(right: int, n: int, z: float = 1.959964) -> Interval:

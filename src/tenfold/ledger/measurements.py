@@ -11,7 +11,7 @@ from tenfold.data.formats.numeric import Format
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import Sampler
 from tenfold.evals.exact_match import Answerer, Examiner
-from tenfold.evals.metrics import Measurement
+from tenfold.evals.statistics import Measurement
 from tenfold.ledger.experiments import Lab
 from tenfold.results.row_schema import Row
 from tenfold.runs.run import CHECKPOINTS, Run

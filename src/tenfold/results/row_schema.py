@@ -22,7 +22,7 @@ import pydantic
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
-from tenfold.evals.metrics import LOWER, SHARES, Measurement
+from tenfold.evals.statistics import LOWER, SHARES, Measurement
 from tenfold.runs.environment import version_numbers
 from tenfold.runs.recipe import Recipe
 

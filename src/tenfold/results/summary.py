@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.evals.metrics import LOWER
-from tenfold.evals.statistics import Cell, Interval, summarize
+from tenfold.evals.statistics import LOWER, Cell, Interval, summarize
 from tenfold.results.row_schema import RESULTS, Row, short
 from tenfold.results.tables import Collected
 from tenfold.runs.recipe import HOUSEKEEPING, PROSE

@@ -20,8 +20,7 @@ from tenfold.models import MIXERS, MODELS
 from tenfold.models.layers import MIXER_SIZES
 from tenfold.models.model import SUPPLIED
 from tenfold.runs import recipe_files as recipes
-from tenfold.runs import shipped
-from tenfold.runs.run import Run
+from tenfold.runs.run import SHELF, Run, shipped_names
 from tenfold.runs.tracking import TRACKERS
 
 Listing = list[tuple[str, str]]
@@ -88,7 +87,7 @@ def _runs() -> Listing:
 
 
 def _proved() -> Listing:
-    return [(name, Run.open(shipped.SHELF / name).recipe.about) for name in shipped.names()]
+    return [(name, Run.open(SHELF / name).recipe.about) for name in shipped_names()]
 
 
 REGISTRIES: dict[str, Registry[Any]] = {

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import write_atomically
-from tenfold.evals.metrics import Measurement
+from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
 from tenfold.runs.answer import Answer as Answer
 from tenfold.runs.answer import GoingOn
@@ -31,6 +31,9 @@ from tenfold.training.loop import Metrics
 Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
 WEIGHTS = "weights.safetensors"
+SHELF = (
+    Path(__file__).resolve().parents[1] / "proved"
+)  # the proved models that come with the package
 
 
 class Run:
@@ -220,3 +223,37 @@ class Run:
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
         """Worked examples: random problems of a length with the model's answers."""
         return self.built.source.examples(self.answerer(which), length, count, self.recipe.seed)
+
+
+def shipped_names() -> list[str]:
+    """The names of the proved models that come with the package, the plainest first."""
+    found = [path.parent.name for path in SHELF.glob("*/recipe.yaml")]
+    return sorted(found, key=lambda name: (name.count("-"), name))
+
+
+def shipped(name: str) -> Run | None:
+    """A proved model of the package by its name, if there is one."""
+    return Run.open(SHELF / name) if name in shipped_names() else None
+
+
+def is_shipped(run: Run) -> bool:
+    """Whether a run is one of the package's own, whose folders are not written to."""
+    return run.folder.resolve().is_relative_to(SHELF)
+
+
+def open_run(name: str | Path) -> Run:
+    """A run by its folder, by the beginning of its name in runs/, or a shipped model by its name."""
+    if Path(name).is_dir() or "/" in str(name):
+        return Run.open(name)
+    found = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))
+    if len(found) == 1:
+        return Run.open(found[0])
+    if found:
+        raise TenfoldError(
+            f'"{name}" is the beginning of {len(found)} runs; name one: {found[0]}, ...'
+        )
+    run = shipped(str(name))
+    if run is not None:
+        return run
+    known = [path.parent.name for path in Path("runs").glob("*/recipe.yaml")]
+    raise unknown("run", str(name), [*known, *shipped_names()])

@@ -18,11 +18,10 @@ from tenfold.data.batch import LAYOUTS, Batch, Batcher
 from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples, Ints
 from tenfold.data.tasks.wrappers.label_noise import Noise
-from tenfold.evals.exact_match import Answerer, Examiner, Log, grade
-from tenfold.evals.metrics import Measurement
-from tenfold.evals.slices import SLICES
+from tenfold.evals.exact_match import SLICES, Answerer, Examiner, Log, grade
+from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
-from tenfold.models.decoding import Swift
+from tenfold.models.decoding import WRITTEN, Swift
 from tenfold.runs.answer import Answer, GoingOn
 from tenfold.runs.recipe import Recipe
 from tenfold.training.loop import Metrics
@@ -154,8 +153,9 @@ class Problems(Source):
             raise TenfoldError(f"a seed of {seed}; at least 0")
         return Examiner(self.batcher, seed, size.heads, size.width, self.recipe.train.device)
 
-    def answerer(self, model: Model) -> Swift:
-        return Swift(model, self.batcher)
+    def answerer(self, model: Model) -> Answerer:
+        """The model in the fastest of its ways; one whose answer is read at once has no other."""
+        return Swift(model, self.batcher) if model.layout in WRITTEN else model
 
     def measure(
         self,

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenfold.core.errors import TenfoldError
-from tenfold.evals.metrics import SHARES
+from tenfold.evals.statistics import SHARES
 from tenfold.runs.cost import Cost
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Answer, Run

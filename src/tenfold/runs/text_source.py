@@ -17,8 +17,8 @@ from tenfold.data.corpora.token_store import Store, stored, windows
 from tenfold.data.corpora.tokenizers import END, Ids
 from tenfold.data.schemes import SCHEMES
 from tenfold.evals.exact_match import Log
-from tenfold.evals.metrics import Measurement
 from tenfold.evals.perplexity import SLICES, Reader, TextMemory
+from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
 from tenfold.runs.answer import Answer, Continuation, GoingOn
 from tenfold.runs.recipe import Data, Recipe

@@ -16,8 +16,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.encodings import PositionalEncoding
 from tenfold.models import Model
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.run import Run
-from tenfold.runs.shipped import open_run
+from tenfold.runs.run import Run, open_run
 from tenfold.training.checkpoint import Tensors
 from tenfold.training.options import WarmStart
 

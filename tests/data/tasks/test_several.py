@@ -14,8 +14,7 @@ from tenfold.data.formats import FORMATS
 from tenfold.data.roles import Role
 from tenfold.data.tasks import SAMPLERS, TASKS, samplers
 from tenfold.data.tasks.wrappers.several import Several
-from tenfold.evals.exact_match import Examiner
-from tenfold.evals.slices import SLICES
+from tenfold.evals.exact_match import SLICES, Examiner
 
 SIGNS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 LARGE = {

@@ -16,10 +16,10 @@ from tenfold.features.proofs.certify import certify, certify_model, prove
 from tenfold.features.proofs.prover import Prover, weights_hash
 from tenfold.models.decoding import Swift
 from tenfold.models.locality import Local, NotCertifiable, locality
-from tenfold.runs import shipped
 from tenfold.runs.build import build
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.recipe_files import recipe as find
+from tenfold.runs.run import shipped, shipped_names
 
 WINDOW = {"name": "window", "behind": 1, "ahead": 0, "axis": "column", "answers": 0}
 JOINT = {"name": "pairwise", "relation": {"name": "joint", "reach": 1, "clip": True}}
@@ -553,9 +553,9 @@ def test_every_number_of_four_digits(successor):
 @pytest.mark.full
 def test_every_pair_of_three_digits():
     """A million sums, decoded whole, against the certificate of the adder that comes with the package."""
-    if "addition" not in shipped.names():
+    if "addition" not in shipped_names():
         pytest.skip("no adder is shipped yet")
-    run = shipped.shipped("addition")
+    run = shipped("addition")
     batcher = run.built.batcher
     assert certify(run).proved
     assert len(wrong_among(Swift(run.model(), batcher).answer, batcher, 3)) == 0

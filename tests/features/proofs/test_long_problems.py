@@ -6,7 +6,7 @@ import pytest
 from tenfold.features.proofs.long_problems import integer, solve_long_problem
 from tenfold.models.locality import NotCertifiable
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.shipped import shipped
+from tenfold.runs.run import shipped
 from tenfold.runs.train import train
 
 

@@ -16,8 +16,7 @@ from tenfold.features.proofs.machine_files import (
 )
 from tenfold.features.proofs.proof_section import proof
 from tenfold.features.proofs.run_machine import extract_machine
-from tenfold.runs.run import Run
-from tenfold.runs.shipped import SHELF
+from tenfold.runs.run import SHELF, Run
 
 
 @pytest.fixture

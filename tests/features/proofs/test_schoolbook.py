@@ -7,7 +7,7 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.features.proofs.schoolbook import Schoolbook
-from tenfold.runs.shipped import shipped
+from tenfold.runs.run import shipped
 
 
 @pytest.fixture(scope="module")

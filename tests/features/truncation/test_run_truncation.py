@@ -205,7 +205,7 @@ def test_the_training_length_is_told_first(tenfold, answering, monkeypatch, leng
         return total
 
     run = answering("addition-absolute", adds)
-    monkeypatch.setattr("tenfold.runs.shipped.open_run", lambda name: run)
+    monkeypatch.setattr("tenfold.runs.run.open_run", lambda name: run)
     _, out, _ = tenfold("truncation", "it", "--lengths", lengths, "--n", 100)
     assert out.splitlines()[0] == f"at 2 digits (training): {told}"
 

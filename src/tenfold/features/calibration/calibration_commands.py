@@ -67,13 +67,12 @@ def calibrate(
     from tenfold.features.calibration.calibrate import calibrate as find
     from tenfold.features.calibration.calibration_figures import draw_calibration
     from tenfold.features.calibration.calibration_text import as_json, told
-    from tenfold.runs import shipped
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import is_shipped, open_run
 
     if again is not None and figures is None:
         raise TenfoldError(f"--again {again} is for a picture; name a folder for it with --figures")
     opened, second = open_run(run), None if again is None else open_run(again)
-    if out is None and shipped.holds(opened):
+    if out is None and is_shipped(opened):
         raise TenfoldError(f'"{run}" comes with the package; name a file for its lines with --out')
     found = find(
         opened, samples, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions_of(directions),

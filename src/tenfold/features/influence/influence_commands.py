@@ -45,7 +45,7 @@ def influence(
     from tenfold.features.influence.run_influence import influence as intervene
     from tenfold.features.influence.run_influence import lists as find_lists
     from tenfold.features.influence.run_influence import truncated
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     opened = open_run(run)
     title = f"{opened.recipe.name}, {length} digits"

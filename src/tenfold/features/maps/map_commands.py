@@ -28,7 +28,7 @@ def maps(
     from tenfold.features.maps.map_section import as_json, told
     from tenfold.features.maps.positional_maps import measures
     from tenfold.features.maps.run_maps import maps as look
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     opened = open_run(run)
     found = look(opened, checkpoint)

@@ -37,8 +37,7 @@ from tenfold.features.proofs.rounding import Meter
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
 from tenfold.runs.environment import environment
-from tenfold.runs.run import Run, Which
-from tenfold.runs.shipped import open_run
+from tenfold.runs.run import Run, Which, open_run
 
 CERTIFICATE = "certificate.json"
 EXACT = 1e-6  # a margin in float64 above this is not due to float64 rounding, 2^-29 of float32's

@@ -42,7 +42,7 @@ def certify(
     from tenfold.features.proofs.certify import certify_or_check
     from tenfold.features.proofs.context_search import TooMany
     from tenfold.models.locality import NotCertifiable
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
     from tenfold.runs.terminal import Watch
 
     opened = open_run(run)
@@ -91,7 +91,7 @@ def extract(
     """
     from tenfold.features.proofs.machine_files import as_json, describe_machine, write_machine_of
     from tenfold.features.proofs.run_machine import extract_machine
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
     from tenfold.runs.terminal import Watch
 
     opened = open_run(run)
@@ -120,7 +120,7 @@ def export(
     `tenfold export runs/my-run --out my-model`
     """
     from tenfold.features.proofs.certify import export_certified
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     written = export_certified(open_run(run), out, which=checkpoint)
     if "certificate" not in written:

@@ -7,8 +7,7 @@ from tenfold.data.tasks.task import shortened
 from tenfold.features.proofs.run_machine import look_up
 from tenfold.features.proofs.schoolbook import Schoolbook
 from tenfold.runs.answer import Answer
-from tenfold.runs.run import Run
-from tenfold.runs.shipped import SHELF, names, shipped
+from tenfold.runs.run import SHELF, Run, shipped, shipped_names
 
 
 def answer(question: str, *, machine: bool = False) -> Answer:
@@ -19,7 +18,7 @@ def answer(question: str, *, machine: bool = False) -> Answer:
     """
     errors: list[TenfoldError] = []
     unary: list[str] = []
-    for name in names():
+    for name in shipped_names():
         run = Run.open(SHELF / name)
         task = run.built.batcher.task
         try:

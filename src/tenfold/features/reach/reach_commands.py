@@ -118,7 +118,7 @@ def erf(
     """
     from tenfold.features.reach.run_reach import measured
     from tenfold.features.reach.run_reach_text import erf_as_json, erf_told
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     told = erf_as_json(
         measured(open_run(run), length, n, eps, which=checkpoint, seed=seed),

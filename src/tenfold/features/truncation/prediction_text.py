@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenfold.evals.metrics import Measurement
+from tenfold.evals.statistics import Measurement
 from tenfold.features.truncation.prediction import Predicted
 
 CONVERGED = 0.99  # right at the training length, as claims about what is learned presuppose

@@ -15,7 +15,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.domains import Domain
 from tenfold.data.tasks.task import Digits, Ints
 from tenfold.evals.exact_match import Answerer
-from tenfold.evals.metrics import Measurement
+from tenfold.evals.statistics import Measurement
 from tenfold.features.truncation.explained_digits import LEAST, explained_by_model
 from tenfold.features.truncation.prediction import SLICES, predict
 from tenfold.features.truncation.truncated_accuracy import (

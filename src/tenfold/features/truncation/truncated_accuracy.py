@@ -18,8 +18,7 @@ from tenfold.data.tasks.task import Examples
 from tenfold.data.tasks.wrappers.truncated import Truncated
 from tenfold.evals.exact_match import Answerer, Examiner, grade
 from tenfold.evals.interventions import changes, moved
-from tenfold.evals.metrics import Measurement
-from tenfold.evals.statistics import wilson
+from tenfold.evals.statistics import Measurement, wilson
 
 
 def truncated_rows(

@@ -74,7 +74,7 @@ def truncation(
     """
     from tenfold.features.truncation.prediction_text import compared_told, learned_told
     from tenfold.features.truncation.run_truncation import compared, learned
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     opened = open_run(run)
     asked = None if lengths is None else parse_lengths(lengths)
@@ -106,7 +106,7 @@ def explained(
     """
     from tenfold.features.truncation.prediction_text import explained_told
     from tenfold.features.truncation.run_truncation import explained as analyse
-    from tenfold.runs.shipped import open_run
+    from tenfold.runs.run import open_run
 
     model, truth = analyse(open_run(run), length, n, which=checkpoint, seed=seed)
     if json_:
