@@ -24,9 +24,8 @@ from tenfold.data.tasks.task import Task
 from tenfold.data.tasks.transducer import END, Transducer
 from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.features.proofs.certify import certify_model
-from tenfold.features.proofs.context_search import TooMany, View
-from tenfold.features.proofs.contexts import reachable
-from tenfold.features.proofs.prover import view_of
+from tenfold.features.proofs.contexts import TooMany, View, reachable
+from tenfold.features.proofs.prover import problems, view_of
 from tenfold.models import Decoder, Shape
 from tenfold.runs.build import build
 
@@ -113,12 +112,12 @@ def by_loops(task, longest, view):
     return seen
 
 
-def problems(found):
+def written_problems(found):
     """Every context's problem, as digits without leading zeros, its place there, and its output."""
     depths = found.depths()
     for depth in np.unique(depths):
         rows = np.flatnonzero(depths == depth)
-        digits, lengths = found.problems(rows)
+        digits, lengths = problems(found, rows)
         for row, some, sizes in zip(rows.tolist(), digits, lengths, strict=True):
             operands = tuple(tuple(x[:n].tolist()) for x, n in zip(some, sizes, strict=True))
             assert all(not x[n:].any() for x, n in zip(some, sizes, strict=True))
@@ -198,7 +197,7 @@ def test_those_that_a_plain_enumeration_finds(task, longest, view):
     found = reachable(task.transducer(), view)
     assert found.conflict is None
     seen = {}
-    for row, operands, place, output in problems(found):
+    for row, operands, place, output in written_problems(found):
         for digits in operands:
             assert len(digits) == 1 or digits[-1]  # numbers as they are written
         tokens = answer(task, operands)
@@ -247,7 +246,7 @@ def test_problems_are_problems_of_the_task(task, view):
     for depth in np.unique(depths):
         rows = np.flatnonzero(depths == depth)
         rows = rng.choice(rows, min(len(rows), 200), replace=False)
-        examples = task.solve(*found.problems(rows))
+        examples = task.solve(*problems(found, rows))
         for number, row in enumerate(rows.tolist()):
             again = task.parse(task.question(examples, number))
             assert again.lengths[0].tolist() == examples.lengths[number].tolist()
@@ -318,7 +317,7 @@ def test_histories_are_the_shortest():
         for place in range(len(answer(BINARY, operands)) + 1):
             key = look(BINARY, operands, place, view)
             first[key] = min(place, first.get(key, place))
-    for _, operands, place, _ in problems(found):
+    for _, operands, place, _ in written_problems(found):
         assert place == first[look(BINARY, operands, place, view)]
 
 

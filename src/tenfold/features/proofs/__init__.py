@@ -6,7 +6,7 @@ A model whose attention sees a few digit columns meets a finite number of contex
 |---|---|
 | `certify.py` | the whole path of a proof; certificates |
 | `prover.py` | the hypotheses, the contexts of a model, its margins on them |
-| `contexts.py`, `context_search.py` | every context that a task can produce, found by search |
+| `contexts.py` | every context that a task can produce, found by search |
 | `rounding.py` | a bound on float32 rounding errors |
 | `extraction.py`, `machine.py`, `state_merging.py`, `run_machine.py` | the finite machine that a model computes |
 | `machine_files.py`, `machine_drawing.py` | the machine as JSON, DOT and pictures |

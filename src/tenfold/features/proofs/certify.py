@@ -31,7 +31,7 @@ import torch
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.data.batch import Batcher
-from tenfold.features.proofs.context_search import LIMIT, TooMany
+from tenfold.features.proofs.contexts import LIMIT, TooMany
 from tenfold.features.proofs.prover import METERED, Progress, Prover, weights_hash
 from tenfold.features.proofs.rounding import Meter
 from tenfold.models.locality import NotCertifiable

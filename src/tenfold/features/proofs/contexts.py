@@ -1,27 +1,207 @@
-"""Every local context that a task can bring before a model, each with the shortest input that does.
+"""Every local context that a task can produce for a model, each with the shortest input that leads to it.
 
 A model that sees R columns and A answers back writes the digit at column i from: the digits of all operands at
 columns i-R..i, the answer tokens s_(i-A)..s_(i-1), the hub's digits, near the start where the answer begins, and, with
 cyclic positions of period T, the lengths of the operands and i modulo T. A task that is a finite machine reaches
-finitely many of these. They are found by breadth-first search over (what is seen, the machine's state); answers so
-far are the true ones, which is the induction's hypothesis.
+finitely many of these. They are found by breadth-first search over (what is seen, the machine's state). The answers so
+far are the true ones, which is the hypothesis of the induction.
 
-Shapes: C contexts, P nodes of the search, F nodes of its frontier, S symbols, M operands, M' read by columns.
+Shapes: C contexts, P nodes of the search, F nodes of its frontier, E pairs of a node and a column, S symbols, M' operands
+that are read by columns, A answers seen.
 """
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.int_map import IntMap
-from tenfold.data.tasks.task import Digits, Ints, significant
+from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
-from tenfold.features.proofs.context_search import LIMIT, Nodes, Space, View
+
+LIMIT = 10_000_000  # contexts, unless told otherwise
+MOST = 2**29  # pairs of a situation and a column that are looked at together
+
+
+class TooMany(TenfoldError):
+    """More contexts than were allowed."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a problem a model sees when it writes a digit."""
+
+    columns: int  # of operands, behind the digit's own
+    answers: int  # tokens of the answer before it
+    start: int | None = (
+        None  # columns from which the answer's beginning is seen; default: as `columns`
+    )
+    period: int = 1  # of cyclic positions; 1 without
+    together: bool = False  # operands are padded to the longest, so that they end together
+
+    @property
+    def near(self) -> int:
+        """From this column on, the start is out of sight."""
+        return 1 + (self.columns if self.start is None else self.start)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Situations between two columns. All (F,), or as said."""
+
+    far: Ints  # columns since the start, as far as it can be told
+    columns: Ints  # (F, kept): the last ones
+    answers: Ints  # (F, A): the last ones
+    state: Ints  # of the task's machine
+    lengths: Ints  # the operands' lengths modulo the period, as one number
+    turn: Ints  # this column's number modulo the period
+    blanks: Ints  # columns since all operands ended
+
+    def __len__(self) -> int:
+        return len(self.far)
+
+    def __getitem__(self, at: Ints) -> Nodes:
+        return Nodes(**{field.name: getattr(self, field.name)[at] for field in fields(self)})
+
+
+class Space:
+    """Nodes, which columns may follow each, and what the model can tell apart."""
+
+    def __init__(
+        self,
+        transducer: Transducer,
+        view: View,
+        limit: int,
+        *,
+        tokens: int | None = None,
+        room: int = 0,  # places of an answer beyond its operands, where these are told apart
+    ) -> None:
+        self.room = room
+        self.machine, self.view, self.limit = transducer, view, limit
+        self.kept = max(view.columns, 1)  # columns back that a node remembers: the last one always
+        self.ends = 1 if view.together else transducer.operands  # lengths that matter
+        self.tokens = (
+            tokens or transducer.tokens
+        ) + 1  # that may stand in an answer; the last is none
+        self.phases = view.period ** (self.ends + 1)
+        columns = (transducer.symbols + 1) ** (self.kept + 1)
+        keys = (
+            (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
+        )
+        if (
+            keys * (transducer.states + 1) * (room + 2) >= 2**63
+        ):  # two contexts must never share a key
+            raise TooMany(
+                f"contexts of {view.columns + 1} columns and {view.answers} answers are too many to "
+                "number; take fewer layers or a narrower window"
+            )
+        self.follows = _admissible(transducer, view.together)
+        blank = transducer.digits(np.arange(transducer.symbols + 1)) == transducer.base
+        self.blank = (
+            blank[:, :1] if view.together else blank
+        )  # (S + 1, ends); the last is no column
+        self.blank[-1] = False
+
+    def begin(self) -> Nodes:
+        """One node for each value of the hub and each set of lengths modulo the period."""
+        machine, view = self.machine, self.view
+        if len(machine.starts) * view.period**self.ends > self.limit:
+            raise self.too_many()
+        lengths = np.arange(view.period**self.ends)
+        state = np.repeat(machine.starts, len(lengths))
+        n, zero = len(state), np.zeros(len(state), dtype=np.int64)
+        return Nodes(
+            far=zero,
+            columns=np.full((n, self.kept), machine.symbols, dtype=np.int64),
+            answers=np.full((n, view.answers), self.tokens - 1, dtype=np.int64),
+            state=state,
+            lengths=np.tile(lengths, len(machine.starts)),
+            turn=zero,
+            blanks=zero,
+        )
+
+    def ahead(self, nodes: Nodes) -> tuple[Ints, Ints]:
+        """Every node with every column that may follow it: (E,), (E,)."""
+        if len(nodes) * self.machine.symbols > MOST:
+            raise self.too_many()
+        last = nodes.columns[:, -1]
+        may = self.follows[np.minimum(nodes.far, 2), last]  # (F, S)
+        at, column = np.nonzero(may)
+        period = self.view.period
+        if period > 1:  # an operand ends where its length says
+            fine = np.ones(len(at), dtype=bool)
+            for m in range(self.ends):
+                ends = self.blank[column, m] & ~self.blank[last[at], m]
+                due = nodes.lengths[at] // period**m % period == nodes.turn[at]
+                fine &= ~ends | due
+            at, column = at[fine], column[fine]
+        there = self.machine.output[nodes.state[at], column] != REFUSED
+        return at[there], column[there]
+
+    def after(self, nodes: Nodes, column: Ints, output: Ints) -> Nodes:
+        """The nodes that follow, one column further."""
+        return Nodes(
+            far=np.minimum(nodes.far + 1, max(self.view.columns + 1, self.view.near, 2)),
+            columns=np.concatenate([nodes.columns[:, 1:], column[:, None]], 1),
+            answers=np.concatenate([nodes.answers, output[:, None]], 1)[:, 1:],
+            state=self.machine.next[nodes.state, column],
+            lengths=nodes.lengths,
+            turn=(nodes.turn + 1) % self.view.period,
+            blanks=np.where(self.blank[column].all(1), np.minimum(nodes.blanks + 1, self.room), 0),
+        )
+
+    def node_key(self, nodes: Nodes) -> Ints:
+        seen = self._key(nodes, nodes.columns, nodes.far)
+        return (seen * self.machine.states + nodes.state) * (self.room + 1) + nodes.blanks
+
+    def context_key(self, nodes: Nodes, column: Ints) -> Ints:
+        """What the model sees; of the state, it sees the hub."""
+        columns = nodes.columns[:, self.kept - self.view.columns :]
+        far = np.minimum(nodes.far, self.view.near)
+        seen = self._key(nodes, np.concatenate([columns, column[:, None]], 1), far)
+        return seen * len(self.machine.starts) + self.machine.value[nodes.state]
+
+    def _key(self, nodes: Nodes, columns: Ints, far: Ints) -> Ints:
+        key = far
+        for part in columns.T:
+            key = key * (self.machine.symbols + 1) + part
+        for part in nodes.answers.T:
+            key = key * self.tokens + part
+        if self.view.period > 1:
+            key = (key * self.view.period**self.ends + nodes.lengths) * self.view.period
+            key = key + nodes.turn
+        return key
+
+    def too_many(self) -> TooMany:
+        return TooMany(
+            f"more than {self.limit:,} contexts of {self.view.columns + 1} columns; raise the limit, "
+            "or take fewer layers or a narrower window"
+        )
+
+
+def _admissible(machine: Transducer, together: bool) -> NDArray[np.bool_]:
+    """Which column may follow which, (3, S + 1, S): at the start, right after it, and later.
+
+    Every operand has a digit to begin with; one that has ended stays ended; and none ends in a leading
+    zero, unless it is the number 0. Together: all end at once, and not all in a leading zero.
+    """
+    digits = machine.digits(np.arange(machine.symbols))  # (S, M')
+    blank = digits == machine.base
+    table = np.zeros((3, machine.symbols + 1, machine.symbols), dtype=bool)
+    table[0, machine.symbols] = ~blank.any(1)
+    stays = (~blank[:, None] | blank[None]).all(-1)  # (last, next)
+    ends = ~blank[:, None] & blank[None]
+    zero = ends & (digits[:, None] == 0)
+    bad = (zero.all(-1) & ends.any(-1)) if together else zero.any(-1)
+    if together:
+        whole = blank.all(1) | ~blank.any(1)
+        stays &= whole[:, None] & whole[None]
+    table[1, :-1] = stays & ~blank.any(1)[:, None]
+    table[2, :-1] = stays & ~bad
+    return table
 
 
 @dataclass(frozen=True)
@@ -73,72 +253,6 @@ class Contexts:
             node = self.parent[node]
         empty = np.zeros((len(rows), 0), dtype=np.int64)
         return np.stack(symbols[::-1], 1), np.stack(written[::-1], 1) if written else empty
-
-    def problems(self, rows: Ints) -> tuple[Digits, Ints]:
-        """For contexts with histories of one length, problems whose first columns these are: digits, lengths.
-
-        Operands that have not ended go on, further left than the model sees, where they must: with ones, as few as
-        make a problem of the task (no leading zero; the lengths that the phases tell; 7-12 becomes 17-12).
-        """
-        machine = self.transducer
-        columns = machine.digits(self.paths(rows)[0]).transpose(0, 2, 1)  # (N, M', i+1)
-        hub, phase = self.value[self.node[rows]], self.lengths[self.node[rows]]
-        n, terms, count = columns.shape
-        more = (
-            1 + 2 * self.view.period
-        )  # room for one more digit, for one longer yet, and their phases
-        digits = np.zeros((n, terms + (machine.hub is not None), count + more), dtype=np.uint8)
-        lengths = np.ones(digits.shape[:2], dtype=np.int64)
-        left = np.arange(n)
-        ways = itertools.product(range(more), repeat=1 if self.view.together else terms)
-        for further in sorted(ways, key=sum):
-            shape = np.array(further)
-            drawn, sizes = self._extended(columns[left], shape, more)
-            if machine.hub is not None:
-                drawn, sizes = _with_hub(machine, drawn, sizes, hub[left])
-            written = machine.write(drawn, sizes)
-            fine = self._admitted(drawn, sizes, phase[left], columns[left], shape)
-            fine &= ~(written == REFUSED).any(1)
-            digits[left[fine]], lengths[left[fine]] = drawn[fine], sizes[fine]
-            left = left[~fine]
-            if not len(left):
-                return digits, lengths
-        raise TenfoldError("a context that the search reached belongs to no problem of the task")
-
-    def _extended(self, columns: Ints, further: Ints, more: int) -> tuple[Digits, Ints]:
-        """Operands with these columns; those that have not ended, with so many more ones."""
-        machine = self.transducer
-        there = columns != machine.base  # (N, M', i+1)
-        digits = np.zeros((*columns.shape[:2], columns.shape[2] + more), dtype=np.uint8)
-        digits[:, :, : columns.shape[2]] = np.where(there, columns, 0)
-        going = there[:, :, -1]
-        lengths = there.sum(-1) + going * further
-        place = np.arange(digits.shape[2])
-        added = (place >= there.sum(-1)[..., None]) & (place < lengths[..., None])
-        if self.view.together:  # one operand is the longest
-            added[:, 1:] = False
-        digits[added] = 1
-        return digits, significant(digits) if self.view.together else lengths
-
-    def _admitted(
-        self, digits: Digits, lengths: Ints, phase: Ints, columns: Ints, further: Ints
-    ) -> NDArray[np.bool_]:
-        """Which are written as the context says: no leading zeros, as long as the history, the phases right."""
-        machine, view = self.transducer, self.view
-        by_column = [m for m in range(digits.shape[1]) if m != machine.hub]
-        there = (columns != machine.base).sum(-1)  # (N, M')
-        going = columns[:, :, -1] != machine.base
-        ours, sizes = digits[:, by_column], lengths[:, by_column]
-        written = there + going * further  # as long as these are in the text
-        if view.together:
-            fine = sizes.max(1) == written[:, 0]
-            sizes = written[:, :1]
-        else:
-            top = np.take_along_axis(ours, sizes[..., None] - 1, -1)[..., 0]
-            fine = ((top > 0) | (sizes == 1)).all(1)
-        for m in range(sizes.shape[1]):
-            fine &= sizes[:, m] % view.period == phase // view.period**m % view.period
-        return fine
 
 
 def reachable(transducer: Transducer, view: View, limit: int = LIMIT) -> Contexts:
@@ -229,20 +343,6 @@ class _Reachable(Space):
         shown = answers[-self.view.answers :] if self.view.answers else []
         turn = (len(history) - 1) % self.view.period
         return far, tuple(history[-self.view.columns - 1 :].tolist()), tuple(shown), turn
-
-
-def _with_hub(
-    machine: Transducer, digits: Digits, lengths: Ints, value: Ints
-) -> tuple[Digits, Ints]:
-    """Operands with the hub among them."""
-    held = np.zeros((len(digits), 1, digits.shape[2]), dtype=np.uint8)
-    size = max(1, len(np.base_repr(int(value.max()), machine.base)))
-    held[:, 0, :size] = value[:, None] // machine.base ** np.arange(size) % machine.base
-    assert machine.hub is not None
-    sizes = significant(held)
-    return np.insert(digits, machine.hub, held[:, 0], 1), np.insert(
-        lengths, machine.hub, sizes[:, 0], 1
-    )
 
 
 def _history(parent: Ints, symbol: Ints, node: int, column: int) -> Ints:

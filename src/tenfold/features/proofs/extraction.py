@@ -14,8 +14,7 @@ from tenfold.core.int_map import IntMap
 from tenfold.data.batch import Batcher
 from tenfold.data.tasks.task import Digits, Examples, Ints
 from tenfold.data.tasks.transducer import END, Transducer
-from tenfold.features.proofs.context_search import LIMIT, Nodes, Space, View
-from tenfold.features.proofs.contexts import Contexts, Tree
+from tenfold.features.proofs.contexts import LIMIT, Contexts, Nodes, Space, Tree, View
 from tenfold.features.proofs.machine import (
     Difference,
     Machine,

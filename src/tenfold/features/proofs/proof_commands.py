@@ -40,7 +40,7 @@ def certify(
     `tenfold certify --check certificate.json runs/my-run`
     """
     from tenfold.features.proofs.certify import certify_or_check
-    from tenfold.features.proofs.context_search import TooMany
+    from tenfold.features.proofs.contexts import TooMany
     from tenfold.models.locality import NotCertifiable
     from tenfold.runs.run import open_run
     from tenfold.runs.terminal import Watch

@@ -23,10 +23,9 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import Batch, Batcher, Tokens
 from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
-from tenfold.data.tasks.task import DIGITS, Ints
-from tenfold.data.tasks.transducer import END, Transducer
-from tenfold.features.proofs.context_search import LIMIT, TooMany, View
-from tenfold.features.proofs.contexts import Contexts, reachable
+from tenfold.data.tasks.task import DIGITS, Digits, Ints, significant
+from tenfold.data.tasks.transducer import END, REFUSED, Transducer
+from tenfold.features.proofs.contexts import LIMIT, Contexts, TooMany, View, reachable
 from tenfold.models.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.models.model import Model
 
@@ -100,7 +99,7 @@ class Prover:
     def _decoded(self, model: Model, row: int) -> dict[str, str]:
         """The problem of one context with the model's own whole answer."""
         batcher = self.batcher
-        examples = batcher.task.solve(*self.contexts.problems(np.array([row])))
+        examples = batcher.task.solve(*problems(self.contexts, np.array([row])))
         batch = batcher(examples).to(model.device)
         tokens = model.answer(batch.asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
         return {
@@ -130,9 +129,92 @@ class Prover:
         return whole * (1 + METERING if len(self.contexts) <= METERED else 1)
 
 
+def problems(contexts: Contexts, rows: Ints) -> tuple[Digits, Ints]:
+    """For contexts with histories of one length, problems whose first columns these are: digits, lengths.
+
+    Operands that have not ended go on, further left than the model sees, where they must: with ones, as few as
+    make a problem of the task (no leading zero; the lengths that the phases tell; 7-12 becomes 17-12).
+    """
+    machine = contexts.transducer
+    columns = machine.digits(contexts.paths(rows)[0]).transpose(0, 2, 1)  # (N, M', i+1)
+    hub, phase = contexts.value[contexts.node[rows]], contexts.lengths[contexts.node[rows]]
+    n, terms, count = columns.shape
+    more = (
+        1 + 2 * contexts.view.period
+    )  # room for one more digit, for one longer yet, and their phases
+    digits = np.zeros((n, terms + (machine.hub is not None), count + more), dtype=np.uint8)
+    lengths = np.ones(digits.shape[:2], dtype=np.int64)
+    left = np.arange(n)
+    ways = itertools.product(range(more), repeat=1 if contexts.view.together else terms)
+    for further in sorted(ways, key=sum):
+        shape = np.array(further)
+        drawn, sizes = _extended(contexts, columns[left], shape, more)
+        if machine.hub is not None:
+            drawn, sizes = _with_hub(machine, drawn, sizes, hub[left])
+        written = machine.write(drawn, sizes)
+        fine = _admitted(contexts, drawn, sizes, phase[left], columns[left], shape)
+        fine &= ~(written == REFUSED).any(1)
+        digits[left[fine]], lengths[left[fine]] = drawn[fine], sizes[fine]
+        left = left[~fine]
+        if not len(left):
+            return digits, lengths
+    raise TenfoldError("a context that the search reached belongs to no problem of the task")
+
+
+def _extended(contexts: Contexts, columns: Ints, further: Ints, more: int) -> tuple[Digits, Ints]:
+    """Operands with these columns; those that have not ended, with so many more ones."""
+    machine = contexts.transducer
+    there = columns != machine.base  # (N, M', i+1)
+    digits = np.zeros((*columns.shape[:2], columns.shape[2] + more), dtype=np.uint8)
+    digits[:, :, : columns.shape[2]] = np.where(there, columns, 0)
+    going = there[:, :, -1]
+    lengths = there.sum(-1) + going * further
+    place = np.arange(digits.shape[2])
+    added = (place >= there.sum(-1)[..., None]) & (place < lengths[..., None])
+    if contexts.view.together:  # one operand is the longest
+        added[:, 1:] = False
+    digits[added] = 1
+    return digits, significant(digits) if contexts.view.together else lengths
+
+
+def _admitted(
+    contexts: Contexts, digits: Digits, lengths: Ints, phase: Ints, columns: Ints, further: Ints
+) -> NDArray[np.bool_]:
+    """Which are written as the context says: no leading zeros, as long as the history, the phases right."""
+    machine, view = contexts.transducer, contexts.view
+    by_column = [m for m in range(digits.shape[1]) if m != machine.hub]
+    there = (columns != machine.base).sum(-1)  # (N, M')
+    going = columns[:, :, -1] != machine.base
+    ours, sizes = digits[:, by_column], lengths[:, by_column]
+    written = there + going * further  # as long as these are in the text
+    if view.together:
+        fine = sizes.max(1) == written[:, 0]
+        sizes = written[:, :1]
+    else:
+        top = np.take_along_axis(ours, sizes[..., None] - 1, -1)[..., 0]
+        fine = ((top > 0) | (sizes == 1)).all(1)
+    for m in range(sizes.shape[1]):
+        fine &= sizes[:, m] % view.period == phase // view.period**m % view.period
+    return fine
+
+
+def _with_hub(
+    machine: Transducer, digits: Digits, lengths: Ints, value: Ints
+) -> tuple[Digits, Ints]:
+    """Operands with the hub among them."""
+    multiplier = np.zeros((len(digits), 1, digits.shape[2]), dtype=np.uint8)
+    size = max(1, len(np.base_repr(int(value.max()), machine.base)))
+    multiplier[:, 0, :size] = value[:, None] // machine.base ** np.arange(size) % machine.base
+    assert machine.hub is not None
+    sizes = significant(multiplier)
+    return np.insert(digits, machine.hub, multiplier[:, 0], 1), np.insert(
+        lengths, machine.hub, sizes[:, 0], 1
+    )
+
+
 def problem_batch(batcher: Batcher, contexts: Contexts, rows: Ints) -> Batch:
     """Whole problems that contain these contexts; their histories must have one length."""
-    return batcher(batcher.task.solve(*contexts.problems(rows)))
+    return batcher(batcher.task.solve(*problems(contexts, rows)))
 
 
 @torch.inference_mode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tenfold.features.proofs.context_search import LIMIT
+from tenfold.features.proofs.contexts import LIMIT
 from tenfold.features.proofs.extraction import Extracted, extract
 from tenfold.features.proofs.prover import Progress
 from tenfold.runs.answer import Answer
