@@ -38,6 +38,32 @@ class Parity(PositionalEncoding):
         return -(odd * self.weight[:, None, None])
 '''
 
+STATEFUL = '''
+"""Salience: a key says by itself how welcome it is."""
+
+import torch
+from torch import nn
+
+from tenfold.encodings import PositionalEncoding
+
+
+class Salience(PositionalEncoding):
+    """bias(i, j) = w.x_j, with w learned for each head and x the input of the layer."""
+
+    name = "salience"
+    features = 1
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(heads, width))
+
+    def state(self, x, at):
+        return (x @ self.weight.mT).mT.unsqueeze(-1)  # (B, H, S, 1)
+
+    def state_bias(self, state, q, k, q_at, k_at):
+        return state.mT  # (B, H, 1, S): the same for every query
+'''
+
 ITS_TEST = """
 import torch
 from tenfold_odd import Parity
@@ -85,17 +111,18 @@ UNAFFECTED = "test_saved_and_reloaded_answers_alike"  # a law that all of these 
 
 @pytest.fixture
 def package(tmp_path):
-    """`package(source)`: an installed package of one module with an encoding and a task; the environment to use it."""
+    """`package(source)`: an installed package with two encodings and a task; the environment to use it."""
 
-    def make(source):
+    def make(source, stateful=STATEFUL):
         (tmp_path / "tenfold_odd.py").write_text(source)
+        (tmp_path / "tenfold_salience.py").write_text(stateful)
         (tmp_path / "tenfold_twice.py").write_text(TASK)
         (tmp_path / "test_odd.py").write_text(ITS_TEST)
         info = tmp_path / "tenfold_odd-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tenfold-odd\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(
-            "[tenfold.pe]\nodd-even = tenfold_odd:Parity\n"
+            "[tenfold.pe]\nodd-even = tenfold_odd:Parity\nsalience = tenfold_salience:Salience\n"
             "[tenfold.tasks]\nplugged-addition = tenfold_twice:Plugged\n"
         )
         path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
@@ -144,8 +171,9 @@ def test_one_file_and_one_test(package, tmp_path):
 
 
 @pytest.mark.full
-def test_the_laws_hold_for_it(package):
-    told = laws(package(GOOD), "odd-even")
+@pytest.mark.parametrize("name", ["odd-even", "salience"])
+def test_the_laws_hold_for_it(package, name):
+    told = laws(package(GOOD), name)
     assert "failed" not in told.stdout
     passed = int(told.stdout.split(" passed")[0].split()[-1])
     assert passed >= 25, told.stdout
@@ -163,13 +191,24 @@ def test_the_laws_catch(wrong, package):
     assert " passed" in told.stdout.splitlines()[-1]
 
 
-def test_a_recipe_may_name_it(package, tmp_path):
+@pytest.mark.full
+def test_the_laws_catch_a_state_that_depends_on_other_keys(package):
+    broken = STATEFUL.replace("unsqueeze(-1)", "unsqueeze(-1).cumsum(2)")
+    assert broken != STATEFUL
+    law = "test_a_state_belongs_to_its_key_alone"
+    told = laws(package(GOOD, broken), f"salience and ({law} or {UNAFFECTED})")
+    assert f"FAILED tests/laws/test_encodings.py::{law}" in told.stdout
+    assert f"FAILED tests/laws/test_encodings.py::{UNAFFECTED}" not in told.stdout
+
+
+@pytest.mark.parametrize("name", ["odd-even", "salience"])
+def test_a_recipe_may_name_it(package, tmp_path, name):
     environment = package(GOOD)
     asked = ["tenfold", "train", "symmetry/addition-relative", "--scale", "smoke"]
-    asked += ["--pe", "odd-even", "--task", "plugged-addition", "--out", str(tmp_path / "run")]
+    asked += ["--pe", name, "--task", "plugged-addition", "--out", str(tmp_path / "run")]
     told = run(environment, *asked)
     assert told.returncode == 0, told.stderr
-    assert "odd-even" in (tmp_path / "run" / "recipe.yaml").read_text()
+    assert name in (tmp_path / "run" / "recipe.yaml").read_text()
     told = run({**os.environ}, "tenfold", "ask", str(tmp_path / "run"), "1+2")
     assert told.returncode == 2
     assert told.stderr.startswith("error: ")
