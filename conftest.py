@@ -204,8 +204,8 @@ def make(tmp_path, measured, result_of):
         place.mkdir(parents=True)
         (place / "recipe.yaml").write_text(recipe.as_yaml())
         rows = rows or [measured(k, length) for length, k in (right or {5: 10}).items()]
-        held = result_of(recipe, rows, **(result or {}))
-        (place / "result.json").write_text(json.dumps(held, indent=1))
+        content = result_of(recipe, rows, **(result or {}))
+        (place / "result.json").write_text(json.dumps(content, indent=1))
         return place
 
     return made
@@ -220,18 +220,18 @@ class Oracle:
     def answer(self, batch):
         tokens = batch.sequence.tokens.numpy()
         sides = tokens[:, : self.frame][:, ::-1], tokens[:, self.frame + 1 :][:, ::-1]
-        held = np.maximum(*((side != self.pad).sum(1) for side in sides))
+        lengths = np.maximum(*((side != self.pad).sum(1) for side in sides))
         sums = sum(np.where(side == self.pad, 0, side) for side in sides)
         sums = np.pad(sums, ((0, 0), (0, 1)))
-        said = np.full_like(sums, self.pad)
+        answer = np.full_like(sums, self.pad)
         for row, column in np.ndindex(sums.shape):
             carry = 0
             for below in range(max(0, column - self.back), column):
                 carry = int(sums[row, below] + carry >= 10)
             digit = (sums[row, column] + carry) % 10
-            if column < held[row] or (column == held[row] and digit):
-                said[row, column] = digit
-        return torch.from_numpy(said[:, ::-1].copy())
+            if column < lengths[row] or (column == lengths[row] and digit):
+                answer[row, column] = digit
+        return torch.from_numpy(answer[:, ::-1].copy())
 
 
 @pytest.fixture

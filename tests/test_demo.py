@@ -15,17 +15,17 @@ def test_demo(tmp_path, capsys):
     for name in RECIPES:
         assert name in page
         assert (tmp_path / "demo" / name / "result.json").exists()
-    held = json.loads((tmp_path / "demo" / "certified" / "certificate.json").read_text())
-    assert held["verdict"] == "refuted"
+    certificate = json.loads((tmp_path / "demo" / "certified" / "certificate.json").read_text())
+    assert certificate["verdict"] == "refuted"
     assert "<h2>Proof: certified</h2>" in page
     assert "<b>refuted</b>" in page
-    assert held["counterexamples"][0]["question"] in page
+    assert certificate["counterexamples"][0]["question"] in page
     assert page.count('id="accuracy"') == page.count('role="img" aria-label="The machine') == 1
     assert "99...9+1 with 500 nines" in page
     feats = json.loads((tmp_path / "demo" / "certified" / "feats.json").read_text())
     assert [each["digits"] for each in feats] == [2000, 500]
     assert all(each["agrees"] and not each["right"] for each in feats)
-    said = capsys.readouterr().out
-    assert "refuted: wrong on" in said
-    assert "the task's own machine: no" in said
-    assert "WRONG" in said
+    output = capsys.readouterr().out
+    assert "refuted: wrong on" in output
+    assert "the task's own machine: no" in output
+    assert "WRONG" in output

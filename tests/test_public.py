@@ -44,7 +44,7 @@ def test_no_other_name():
         _ = tenfold.trian
 
 
-def test_type_checkers_are_told_of_every_public_name():
+def test_type_checkers_know_every_public_name():
     tree = ast.parse(Path(tenfold.__file__).read_text())
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     declared = {

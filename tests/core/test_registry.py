@@ -94,8 +94,8 @@ def test_positional_parameters_of_a_function_are_no_options():
 
 
 def test_walks_a_package():
-    found = Registry("encoding", "tenfold.tests", package="tenfold.encodings")
-    assert {"alibi", "none", "rotary"} <= set(found.names())
+    registry = Registry("encoding", "tenfold.tests", package="tenfold.encodings")
+    assert {"alibi", "none", "rotary"} <= set(registry.names())
 
 
 def test_entry_points_add_components(monkeypatch):
@@ -115,7 +115,7 @@ def test_name_of():
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "message"),
     [
         (lambda: ALiBi(heads=0), '"alibi": heads is 0; input should be greater than 0'),
         (lambda: ALiBi(heads=8, axs="index"), '"alibi": got an unexpected keyword argument'),
@@ -132,9 +132,9 @@ def test_name_of():
         (lambda: Spec.of({"behind": 3}), "names no component; a name does"),
     ],
 )  # fmt: skip
-def test_constructors_check_what_they_are_given(made, told):
+def test_constructors_check_what_they_are_given(made, message):
     """The same checks as a recipe's, in Python."""
-    with pytest.raises(TenfoldError, match=told):
+    with pytest.raises(TenfoldError, match=message):
         made()
 
 

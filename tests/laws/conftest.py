@@ -28,14 +28,15 @@ def layouts_of(identity):
 
 
 def pytest_generate_tests(metafunc):
-    """Encodings, models, or each encoding with each model that it declares (where `refused`: that it does not).
+    """Parametrise a law by encodings, by models, or by every declared pair of the two.
 
-    To an encoding, all models of one layout are alike: one of them stands for them.
+    A law that is marked `refused` gets the pairs that are not declared. To an encoding, all models of one
+    layout are alike, so one model of each layout is enough.
     """
-    asked, found = set(metafunc.fixturenames), dict(examples(ROOM))
+    names, encodings = set(metafunc.fixturenames), dict(examples(ROOM))
     models = getattr(metafunc.function, "models", MODELS.names())
     refused = getattr(metafunc.function, "refused", False)
-    if {"model_name", "encoding"} <= asked:
+    if {"model_name", "encoding"} <= names:
         of_layout = {MODELS[model].layout: model for model in sorted(models, reverse=True)}
         quick = getattr(metafunc.function, "quick", ENCODINGS.names())
         pairs = {
@@ -43,14 +44,14 @@ def pytest_generate_tests(metafunc):
                 model, encoding, marks=[] if encoding["name"] in quick else [pytest.mark.full]
             )
             for model in of_layout.values()
-            for identity, encoding in found.items()
+            for identity, encoding in encodings.items()
             if (MODELS[model].layout in layouts_of(identity)) is not refused
         }
         metafunc.parametrize(("model_name", "encoding"), pairs.values(), ids=pairs)
-    elif "model_name" in asked:
+    elif "model_name" in names:
         metafunc.parametrize("model_name", models)
-    elif "encoding" in asked:
-        metafunc.parametrize("encoding", found.values(), ids=found)
+    elif "encoding" in names:
+        metafunc.parametrize("encoding", encodings.values(), ids=encodings)
 
 
 @pytest.fixture(params=SCHEMES.names())

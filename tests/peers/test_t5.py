@@ -55,7 +55,7 @@ def test_attention(ahead, lively, normal, attend, causal_mask):
 @pytest.mark.parametrize("ahead", [True, False])
 @pytest.mark.parametrize(("buckets", "furthest"), TABLES)
 def test_x_transformers(buckets, furthest, ahead, lively, line):
-    """x-transformers multiplies its table by a scale, sqrt(K) in its models: there the same table says more."""
+    """x-transformers multiplies its table by a scale, sqrt(K) in its models: there the same table has a larger effect."""
     scale = 2.0
     peer = lively(
         RelativePositionBias(
