@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Calibrated as Calibrated
     from tenfold.encodings import Compose as Compose
     from tenfold.encodings import CoPE as CoPE
+    from tenfold.encodings import FoX as FoX
     from tenfold.encodings import HardALiBi as HardALiBi
     from tenfold.encodings import Inverse as Inverse
     from tenfold.encodings import InverseLog as InverseLog
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import RotaryNTK as RotaryNTK
     from tenfold.encodings import RotaryYaRN as RotaryYaRN
     from tenfold.encodings import Sandwich as Sandwich
+    from tenfold.encodings import ScalableSoftmax as ScalableSoftmax
     from tenfold.encodings import Scalar as Scalar
     from tenfold.encodings import Significance as Significance
     from tenfold.encodings import Sinusoidal as Sinusoidal
