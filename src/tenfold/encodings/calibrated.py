@@ -1,4 +1,4 @@
-"""Calibrated biases (ABC of the `bias` paper, 2310.11984): attention along lines that were found in a trained model.
+"""Calibrated biases (ABC of the `bias` paper, 2310.11984): attention along lines of a trained model.
 
 Shapes: B batch, H heads, T queries, S keys.
 """
@@ -22,13 +22,13 @@ from tenfold.encodings.learned_maps import role_word
 from tenfold.encodings.scalar import looked_up
 from tenfold.encodings.steady import Steady
 
-# A query always sees itself; off its lines that weighs nothing, unless it has no other key.
+# The bias of pairs off the lines. A query always sees itself; off its lines that weighs nothing if it sees another key.
 UNSEEN = -50.0
 OPERANDS = {role_word(role): role for role in range(Role.OPERAND, ROLES)}  # "operand 1": 3
 
 
 class AttentionLine(pydantic.BaseModel):
-    """Keys that a head looks at: those as far away on an axis, or certain tokens, wherever the query is.
+    """Keys that a head attends to: those at one offset on an axis, or certain tokens wherever the query is.
 
     `{attention: cross, head: 2, keys: operand 1, axis: column, offset: 1, value: -0.3}`: the digits of operand 1 one
     column below the query's, with 0.3 less than the head's best line. Without an axis it is a vertical line, to all
@@ -58,12 +58,15 @@ class AttentionLine(pydantic.BaseModel):
 
     @property
     def digit_of(self) -> int | None:
-        """The role of which it names one digit."""
+        """The role of the operand of which it names one digit."""
         return None if self.digit is None else OPERANDS.get(self.keys, 0)
 
 
 def members(keys: str, at: Places) -> Tensor:
-    """Which tokens these are: (B|1, S) bool. What starts the answer is `start`, or `=`: it works on a column, as `+` does not."""
+    """Which tokens are of this kind: (B|1, S) bool.
+
+    The token that starts the answer (`start`, or `=`) works on a column; an operator such as `+` does not.
+    """
     role, placed = at["role"], at["column"] >= 0
     if keys in OPERANDS:
         return role == OPERANDS[keys]
@@ -80,11 +83,11 @@ KEYS = frozenset({"all", "text", "operator", "start", "answer", *OPERANDS})
 
 
 class Calibrated(PositionalEncoding):
-    """On a head's lines the bias is their value, the highest where they meet; off them nothing is seen.
+    """On the lines of a head the bias is their value, the highest where lines meet. Off the lines nothing is seen.
 
     A head without lines sees everything, with no bias. A vertical line to `all` is a floor: a soft bias. In a
     decoder-only model tokens of the question see only themselves, as with an encoder of no layers, unless `question`
-    is `all`. Two-way attention has no lines. Lines have no length, so neither has the bias.
+    is `all`. Two-way attention has no lines. Lines have no end, so the bias has no limit.
 
     >>> lines = [
     ...     {
@@ -217,9 +220,9 @@ class Calibrated(PositionalEncoding):
         seen = None if values is None else values > -math.inf
         calibrated = any(line.attention == self.kind for line in self.lines)
         if self.kind is Attends.CAUSAL and self.question == "itself" and calibrated:
-            asks = members("answer", q_at)[:, None, :, None]
-            itself = asks.expand(-1, -1, -1, k_at.count)
-            seen = itself if seen is None else seen & asks
+            answering = members("answer", q_at)[:, None, :, None]
+            itself = answering.expand(-1, -1, -1, k_at.count)
+            seen = itself if seen is None else seen & answering
         return seen
 
     def _values(self, q_at: Places, k_at: Places) -> Tensor | None:
@@ -240,11 +243,11 @@ class Calibrated(PositionalEncoding):
         role = k_at["role"]
         values = self._wide([-math.inf]).expand(role.shape[0], self.heads, role.shape[1])
         for line in lines:
-            held = members(line.keys, k_at)
+            listed = members(line.keys, k_at)
             if line.digit is not None:
-                held = held & (k_at["significance"] == line.digit)
+                listed = listed & (k_at["significance"] == line.digit)
             head = torch.arange(1, self.heads + 1, device=role.device) == line.head
-            here = head[None, :, None] & held[:, None]
+            here = head[None, :, None] & listed[:, None]
             values = torch.where(here, values.clamp(min=line.value), values)
         return values
 

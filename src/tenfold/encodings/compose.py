@@ -24,18 +24,18 @@ Parts = Annotated[list[Part], pydantic.Field(min_length=1)]
 
 
 class Parted(PositionalEncoding):
-    """What encodings made of encodings share; `parts` may be encodings, or their names and options.
+    """The base of encodings that are made of encodings; `parts` are encodings, or their names and options.
 
-    A later layer borrows the shared parts of the first: they are not its own, so they are not saved twice.
+    A later layer borrows the shared parts of the first layer, so that they are not saved twice.
     """
 
-    no_series = "it is made of several encodings; ask about each"
+    no_series = "it is made of several encodings; try each of them"
 
     def __init__(self, parts: list[PositionalEncoding]) -> None:
         super().__init__(*(axis for part in parts for axis in part.axes))
-        self._hold(parts)
+        self._set_parts(parts)
 
-    def _hold(self, parts: list[PositionalEncoding], borrowed: Collection[int] = ()) -> None:
+    def _set_parts(self, parts: list[PositionalEncoding], borrowed: Collection[int] = ()) -> None:
         """Parts by their number; those that are borrowed belong to another layer."""
         self.own = nn.ModuleDict(
             {str(n): part for n, part in enumerate(parts) if n not in borrowed}
@@ -46,7 +46,7 @@ class Parted(PositionalEncoding):
         self.limit = min(limits, default=None)
 
     def parts_of_its_own(self) -> list[tuple[int, PositionalEncoding]]:
-        """With their numbers, those that are not borrowed from another layer."""
+        """The parts that are not borrowed from another layer, with their numbers."""
         return [(n, part) for n, part in enumerate(self.parts) if str(n) in self.own]
 
     @property
@@ -86,7 +86,7 @@ class Parted(PositionalEncoding):
         left = [part.part(embeds=embeds, attends=attends) for part in self.parts]
         if not any(left):
             return None
-        self._hold([part or NoPE() for part in left])
+        self._set_parts([part or NoPE() for part in left])
         return self
 
     def borrow(self, first: PositionalEncoding) -> None:
@@ -95,7 +95,7 @@ class Parted(PositionalEncoding):
             part.borrow(theirs)
         borrowed = [number for number, theirs in enumerate(first.parts) if theirs.shared]
         parts = [first.parts[n] if n in borrowed else part for n, part in enumerate(self.parts)]
-        self._hold(parts, borrowed)
+        self._set_parts(parts, borrowed)
 
     def serve(self, kind: Attends) -> None:
         for part in self.parts:
@@ -158,7 +158,7 @@ class Compose(Parted):
         return super().differences - self._turned_under_scores()
 
     def _turned_under_scores(self) -> frozenset[str]:
-        """Axes that turn keys which another part's scores then read as they stand."""
+        """Axes that rotate keys which the scores of another part then read."""
         if not any(part.reads_keys and "scores" in part.ways for part in self.parts):
             return frozenset()
         return frozenset(a for part in self.parts if "rotate" in part.ways for a in part.axes)
@@ -228,7 +228,7 @@ class Compose(Parted):
 
 
 def encoding_of(part: Part, sizes: dict[str, int | None]) -> PositionalEncoding:
-    """An encoding as such, or made from its name and options and those sizes that are known."""
+    """An encoding as it is, or made from its name, its options and the sizes that are known."""
     if isinstance(part, PositionalEncoding):
         return part
     known = {name: size for name, size in sizes.items() if size is not None}

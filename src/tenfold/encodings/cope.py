@@ -28,7 +28,7 @@ class CoPE(PositionalEncoding):
     """
 
     name = "cope"
-    no_series = "its distances are counted by what the keys hold, not by places alone"
+    no_series = "its distances depend on what the keys contain, not on places alone"
     known_as = ("CoPE", "contextual position encoding")
     kinds = frozenset({Attends.CAUSAL})
     reads_keys = True

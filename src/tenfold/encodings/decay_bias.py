@@ -1,4 +1,4 @@
-"""What all biases by a decay share: log b(|i - j|), one formula of `series`, with parameters of each head."""
+"""The base of biases that decay with distance: log b(|i - j|), with parameters of each head."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from tenfold.encodings.encoding import PositionalEncoding
 
 
 class Decaying(PositionalEncoding, ABC):
-    """bias(i, j) = log b(|i - j|), and log b(0) for unrelated pairs. Symmetric: a causal mask hides what lies ahead.
+    """bias(i, j) = log b(|i - j|), and log b(0) for unrelated pairs.
 
-    Computed in at least single precision, whatever the model's: distances are integers beyond what half
-    precision can count.
+    The bias is symmetric; a causal mask hides keys after the query. It is computed in at least single
+    precision, because half precision cannot count long distances.
     """
 
     decay: ClassVar[Decay]
-    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}  # what a learned number is held within
+    ranges: ClassVar[
+        Mapping[str, tuple[float, float]]
+    ] = {}  # of learned numbers, which are clamped to them
     shared = True
     shift_invariant = True
     anchor: Tensor
@@ -37,8 +39,8 @@ class Decaying(PositionalEncoding, ABC):
     def by_head(self) -> tuple[Tensor, ...]:
         """The decay's parameters, (H,) each."""
 
-    def held(self, name: str) -> Tensor:
-        """A learned number within its range, with the gradient of the unbounded: at its bound it can come back."""
+    def within_range(self, name: str) -> Tensor:
+        """A learned number clamped to its range, with the gradient of the unclamped one: it can leave its bound again."""
         parameter = self.get_parameter(name)
         return parameter.clamp(*self.ranges[name]).detach() + (parameter - parameter.detach())
 

@@ -42,7 +42,7 @@ class Decay:
     Known of some: `bend`, at least the total variation of b' from n on, which ties the sum to the integral;
     `bounds`, what the sum from n on lies between, where that is known otherwise; `closed`, the number above
     which the least whole number is the receptive field; `judged`, a verdict on every head with a reason of its
-    own, which may be that nobody knows. A table `ends`. What is said may hold only under what it `assumes`.
+    own, which may be that it is not known. A table `ends`. A verdict may rest on what the decay `assumes`.
 
     >>> TYPE_1.log_b(torch.tensor([0.0, 1.0]), torch.tensor(1.0)).exp().tolist()
     [1.0, 0.5]
@@ -60,7 +60,7 @@ class Decay:
     bounds: Callable[..., tuple[Tensor, Tensor]] | None = None  # n, *parameters
     closed: Callable[..., Tensor] | None = None  # eps, *parameters
     judged: Callable[..., list[SeriesVerdict]] | None = None  # *parameters
-    ends: int | None = None  # the first distance of which nothing is known
+    ends: int | None = None  # the first distance that is not known
     assumes: str = ""
 
     def rest(self, n: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
@@ -208,10 +208,10 @@ def _kerple_log_verdicts(p: Tensor, a: Tensor) -> list[SeriesVerdict]:
         for power in p[:, 0].tolist()
     ]
     return [
-        SeriesVerdict(True, f"converges: {told}")
+        SeriesVerdict(True, f"converges: {reason}")
         if power > 1
-        else SeriesVerdict(False, f"diverges: {told}, though it falls over practical ranges")
-        for power, told in compared
+        else SeriesVerdict(False, f"diverges: {reason}, though it falls over practical ranges")
+        for power, reason in compared
     ]
 
 

@@ -37,9 +37,10 @@ WAYS = ("embed", "rotate", "scores", "bias", "state", "visible", "normalise", "v
 
 
 class Span(NamedTuple):
-    """Query minus key lies in -ahead..behind, or the key is not seen; an answer's token only up to `answers`.
+    """Which keys a query may see at most: those with query minus key in -ahead..behind.
 
-    Tokens of the roles in `hubs` are seen by all, and see only each other.
+    Tokens of the answer are seen only up to `answers` behind. Every query sees the tokens of the roles in
+    `hubs`; these see only each other.
     """
 
     behind: int
@@ -49,19 +50,19 @@ class Span(NamedTuple):
 
     @classmethod
     def meet(cls, spans: Sequence[Span]) -> Span:
-        """What all of these let be seen."""
+        """The span that all of these allow."""
         behind, ahead, answers = (min(each) for each in zip(*(s[:3] for s in spans), strict=True))
         return cls(behind, ahead, answers, frozenset.intersection(*(s.hubs for s in spans)))
 
     @classmethod
     def join(cls, spans: Sequence[Span]) -> Span:
-        """What one or another of these lets be seen."""
+        """The smallest span that includes each of these."""
         behind, ahead, answers = (max(each) for each in zip(*(s[:3] for s in spans), strict=True))
         return cls(behind, ahead, answers, frozenset().union(*(s.hubs for s in spans)))
 
 
 class PositionalEncoding(Checked, nn.Module):
-    """Override what the encoding does; leave the rest.
+    """The base class of encodings. Override what the encoding does and leave the rest.
 
     An encoding needs a `name` and at least one of the methods in WAYS, and hands the axes that it reads to
     the constructor of this class. `state` comes with `features` and `state_bias`. Everything else has a
@@ -95,12 +96,12 @@ class PositionalEncoding(Checked, nn.Module):
 
     @property
     def invariant(self) -> frozenset[str]:
-        """The axes that it reads, but only by differences."""
+        """The axes that it reads only by differences."""
         return self.axes if self.shift_invariant else frozenset()
 
     @property
     def digits_of(self) -> frozenset[int]:
-        """Where it reads `significance`: the roles whose digits it tells apart, if nobody else's; else none."""
+        """The roles whose digits it distinguishes by `significance`; empty unless it does so for these alone."""
         return frozenset()
 
     @property
@@ -115,7 +116,7 @@ class PositionalEncoding(Checked, nn.Module):
 
     @property
     def layouts(self) -> frozenset[str]:
-        """Where it can serve as a model's only encoding."""
+        """The layouts in which it can be the only encoding of a model."""
         return frozenset(layout for layout, kinds in LAYOUTS.items() if kinds <= self.kinds)
 
     @property
@@ -136,21 +137,21 @@ class PositionalEncoding(Checked, nn.Module):
         return bool(self.ways - {"embed"})
 
     def part(self, *, embeds: bool, attends: bool) -> PositionalEncoding | None:
-        """What of it is of use where only these ways in exist; the rest would be weights that nothing reads."""
+        """The part that is used where only these ways exist; the rest would be weights that nothing reads."""
         return self if (self.embeds and embeds) or (self.attends and attends) else None
 
     def borrow(self, first: PositionalEncoding) -> None:
-        """In a later layer: take over what this layer shares with the first."""
+        """In a later layer: use what this layer shares with the first layer."""
 
     def window(self, axis: str) -> Span | None:
-        """How far along an axis a query may see at the most; None: without bound."""
+        """How far along an axis a query may see at most; None: without bound."""
         return None
 
     def check(self, q_at: Places, k_at: Places) -> None:
         """Raise one clear error where a place is beyond what this encoding can represent."""
 
     def serve(self, kind: Attends) -> None:
-        """Be told which kind of attention it is in; one clear error where it is not made for that."""
+        """Set the kind of attention that it is in. Raise one clear error where it is not made for that."""
         if kind not in self.kinds:
             raise TenfoldError(
                 f'encoding "{self.name}" is not made for {kind} attention, only for '
@@ -158,18 +159,18 @@ class PositionalEncoding(Checked, nn.Module):
             )
 
     def in_layer(self, layer: int) -> None:
-        """Be told which layer it is in, counted from 0; one that is shared is in the first."""
+        """Set the layer that it is in, counted from 0. A shared encoding is in the first layer."""
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         """The input (B, T, D) with places added."""
         return x
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
-        """Queries (B, H, T, K) and keys (B, H, S, K), turned by their places."""
+        """Queries (B, H, T, K) and keys (B, H, S, K), rotated by their places."""
         return q, k
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
-        """(B, H, T, S), added to q.k before the division by sqrt(K); q is not turned, k is, as in a cache."""
+        """(B, H, T, S), added to q.k before the division by sqrt(K). q is not rotated; k is, as in a cache."""
         return None
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
@@ -190,7 +191,7 @@ class PositionalEncoding(Checked, nn.Module):
         return None
 
     def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
-        """(B|1, H|1, T, S) bool: which keys a query may see; in self-attention it always sees itself."""
+        """(B|1, H|1, T, S) bool: which keys a query may see. In self-attention it always sees itself."""
         return None
 
     def normalise(self, logits: Tensor, visible: Tensor | None) -> Tensor:
@@ -208,11 +209,11 @@ class PositionalEncoding(Checked, nn.Module):
 ENCODINGS: Registry[PositionalEncoding] = Registry(
     "encoding", "tenfold.pe", package="tenfold.encodings", base=PositionalEncoding
 )
-SIZES = ("width", "heads", "head_size")  # what a model tells its encodings
+SIZES = ("width", "heads", "head_size")  # constructor parameters that a model fills in
 
 
 def softmax(logits: Tensor) -> Tensor:
-    """The softmax over keys (the last dimension), which turns logits into weights where an encoding says nothing else.
+    """The softmax over keys (the last dimension), the default of `normalise`.
 
     PyTorch has only scalar code on a CPU for rows shorter than a vector, which is three times as slow.
     Such rows are padded.

@@ -1,4 +1,4 @@
-"""FoX (Lin et al. 2025, arXiv 2503.02130): a forgetting gate, so that what tokens hold decides how fast keys fade."""
+"""FoX (Lin et al. 2025, arXiv 2503.02130): a forgetting gate, so that the content of tokens decides how fast keys fade."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FoX(PositionalEncoding):
 
     name = "fox"
     known_as = ("FoX", "Forgetting Transformer", "forget gate")
-    no_series = "how fast it forgets depends on what the tokens hold, not on distance alone"
+    no_series = "how fast it forgets depends on what the tokens contain, not on distance alone"
     kinds = frozenset({Attends.CAUSAL})
     reads_keys = True
     shift_invariant = True

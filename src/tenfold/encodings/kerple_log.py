@@ -38,4 +38,4 @@ class KerpleLog(Decaying):
         self.a = nn.Parameter(torch.rand(heads))
 
     def by_head(self) -> tuple[Tensor, ...]:
-        return self.held("p"), self.held("a")
+        return self.within_range("p"), self.within_range("a")

@@ -36,4 +36,4 @@ class KerplePower(Decaying):
         self.a = nn.Parameter(torch.rand(heads))
 
     def by_head(self) -> tuple[Tensor, ...]:
-        return torch.ones_like(self.p), self.held("p"), self.held("a")
+        return torch.ones_like(self.p), self.within_range("p"), self.within_range("a")

@@ -59,9 +59,9 @@ class Learned(PositionalEncoding):
 
     def maps(self, pairs: Pairs) -> list[Map]:
         places = tuple(range(self.limit))
-        held = pairs.k_at[self.axis]
+        occurring = pairs.k_at[self.axis]
         rows = MapGroup("", f"place on {self.axis}", places, places)
-        return grouped([rows], self.table, held[held >= 0], "input")
+        return grouped([rows], self.table, occurring[occurring >= 0], "input")
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
         place = at[self.axis]

@@ -1,6 +1,6 @@
-"""What an encoding learned, as tables that can be looked at: a row for each offset, place or digit.
+"""Maps: what an encoding learned, as tables with a row for each offset, place or digit.
 
-A map belongs to places: only rows that occur among some pairs of tokens are meant, since nothing ever trains the others.
+Only rows that occur among some pairs of tokens are shown, because nothing trains the others.
 
 Shapes: B batch, T queries, S keys, R rows of a map, C its columns, H heads.
 """
@@ -27,7 +27,7 @@ class Pairs:
     allowed: Tensor  # (B|1, T, S) bool
 
     def within(self, visible: Tensor | None) -> Pairs:
-        """Those that a window, (B|1, H|1, T, S), leaves to some head."""
+        """The pairs that a window (B|1, H|1, T, S) leaves visible to some head."""
         return self if visible is None else replace(self, allowed=self.allowed & visible.any(1))
 
     def step_back(self, axis: str) -> int | None:
@@ -38,10 +38,9 @@ class Pairs:
         column, known = distance(self.q_at["column"], self.k_at["column"])
         alike = self.q_at["role"].unsqueeze(-1) == self.k_at["role"].unsqueeze(-2)
         behind, related = distance(self.q_at[axis], self.k_at[axis])
-        found = behind.expand_as(pairs := known & alike & related & self.allowed & (column == 1))[
-            pairs
-        ]
-        return int(found.mode().values) if len(found) else None
+        pairs = known & alike & related & self.allowed & (column == 1)
+        offsets = behind.expand_as(pairs)[pairs]
+        return int(offsets.mode().values) if len(offsets) else None
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,9 @@ class MapGroup:
 
 @dataclass(frozen=True)
 class Map:
-    """A table to look at: a row for each offset, place or digit.
+    """A table with a row for each offset, place or digit.
 
-    Rows are vectors, of which the length tells, or numbers of each head, of which the highest does.
+    Rows are vectors, compared by their length, or numbers of each head, compared by the highest.
     """
 
     title: str
@@ -88,7 +87,7 @@ class Map:
     occurs: Tensor  # (R,) bool
     axis: str | None = None  # on which places are differences
     across: Literal["element", "head"] = "element"
-    fixed: bool = False  # follows from options, nothing of it is learned
+    fixed: bool = False  # it follows from options; nothing is learned
 
     @property
     def strengths(self) -> Tensor:
@@ -97,7 +96,7 @@ class Map:
 
     @property
     def occurring(self) -> Map:
-        """Those rows alone that occur."""
+        """Only the rows that occur."""
         kept = self.occurs.nonzero()[:, 0].tolist()
         names, places = (tuple(each[row] for row in kept) for each in (self.names, self.places))
         return replace(
@@ -153,17 +152,17 @@ def grouped(
     seen = torch.zeros(len(table), dtype=torch.bool)
     seen[occurring.unique().cpu()] = True
     rows = table.detach().cpu().double()
-    found = []
+    maps = []
     for group in groups:
         classes = torch.tensor(group.classes)
         if seen[classes].any():
             whole = f"{title}, {group.title}" if group.title else title
             names = group.names or tuple(map(str, group.places))
-            found.append(
+            maps.append(
                 Map(whole, group.along, names, group.places, rows[classes], seen[classes],
                     group.axis, across)
             )  # fmt: skip
-    return found
+    return maps
 
 
 def by_offset(bias: Tensor, pairs: Pairs, axis: str, fixed: bool) -> list[Map]:

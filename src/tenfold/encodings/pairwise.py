@@ -1,6 +1,6 @@
 """Pairwise keys: a learned vector per class of pairs, added to the key (the `symmetry` paper's RPE and its kin).
 
-A_ij = softmax_j((W_Q z_i)^T (W_K z_j + p_r(i,j))): the relation r says which pairs share a vector.
+A_ij = softmax_j((W_Q z_i)^T (W_K z_j + p_r(i,j))): the relation r decides which pairs share a vector.
 With the relation "relative" this is Shaw et al. 2018, `relative_key` of BERT; with `values`, a second
 vector of the class is added to the value, as Shaw et al. do.
 """
@@ -69,10 +69,10 @@ class Pairwise(PositionalEncoding):
 
     def maps(self, pairs: Pairs) -> list[Map]:
         classes = self.relation.occurring(pairs)
-        found = grouped(self.relation.groups(), self.table, classes, "keys")
+        maps = grouped(self.relation.groups(), self.table, classes, "keys")
         if self.value_table is not None:
-            found += grouped(self.relation.groups(), self.value_table, classes, "values")
-        return found
+            maps += grouped(self.relation.groups(), self.value_table, classes, "values")
+        return maps
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor:
         classes = self.relation(q_at, k_at)  # (B|1, T, S)
@@ -99,7 +99,7 @@ class Pairwise(PositionalEncoding):
         return by_class.scatter_add(-1, classes, weights) @ self.value_table
 
     def _alike(self, classes: Tensor, x: Tensor) -> bool:
-        """Whether all rows have the same classes, and so many that (T, S, K) is no more than (B, H, T, S)."""
+        """Whether all rows have the same classes, and (T, S, K) takes no more memory than (B, H, T, S)."""
         if _abstract(classes) or classes.shape[0] > 1 or x.shape[0] < 8:
             return False
         return x.shape[0] * x.shape[1] >= self.table.shape[1]
@@ -117,7 +117,7 @@ class Pairwise(PositionalEncoding):
         return _picked(q @ self.table.mT, classes)
 
     def _occurring(self, q: Tensor, classes: Tensor) -> Tensor:
-        """The same against those classes that occur: of thousands, a few queries meet few."""
+        """The same, with only the classes that occur: a few queries meet few of thousands."""
         occurs = classes.new_zeros(self.relation.classes, dtype=torch.bool)
         occurs[classes.flatten()] = True
         number = (occurs.cumsum(0) - 1)[classes]
@@ -135,5 +135,5 @@ def _picked(by_class: Tensor, classes: Tensor) -> Tensor:
 
 
 def _abstract(x: Tensor) -> bool:
-    """Where there are no numbers to choose a form by: the plain one is taken."""
+    """Whether x has no numbers by which to choose a faster form."""
     return x.is_meta or torch.compiler.is_exporting()

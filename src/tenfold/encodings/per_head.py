@@ -18,7 +18,9 @@ from tenfold.encodings.steady import Steady, steady_of
 
 
 class PerHead(Parted):
-    """Part p has `split[p]` heads, in order; without a split, equal numbers. Embeddings have no heads: compose them.
+    """Part p has `split[p]` heads, in order; without a split all parts have equally many.
+
+    Encodings that enter at the input have no heads; compose them with this one.
 
     >>> pe = PerHead(["alibi", "none"], heads=4, split=[3, 1])
     >>> at = Places(index=torch.arange(3)[None])
@@ -78,9 +80,8 @@ class PerHead(Parted):
     def window(self, axis: str) -> Span | None:
         spans = [part.window(axis) for part in self.parts]
         bounded = [span for span in spans if span is not None]
-        same = (
-            len({span.hubs for span in bounded}) == 1
-        )  # a hub in one head tells all what it saw in another
+        # a hub of one head would pass on to all columns what it sees in another head
+        same = len({span.hubs for span in bounded}) == 1
         return Span.join(bounded) if len(bounded) == len(spans) and same else None
 
     def steady(self) -> Steady | None:
@@ -90,13 +91,13 @@ class PerHead(Parted):
         )
 
     def maps(self, pairs: Pairs) -> list[Map]:
-        found = []
+        maps = []
         for number, part in self.parts_of_its_own():
             first, last = sum(self.split[:number]) + 1, sum(self.split[: number + 1])
             heads = f"head {first}" if first == last else f"heads {first} to {last}"
             seen = pairs.within(part.visible(pairs.q_at, pairs.k_at))
-            found += [each.of(f"{heads}, {part.name}") for each in maps_of(part, seen)]
-        return found
+            maps += [each.of(f"{heads}, {part.name}") for each in maps_of(part, seen)]
+        return maps
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
         turned = [
@@ -156,18 +157,18 @@ class PerHead(Parted):
         return x.split(self.split, 1)
 
     def _joined(self, parts: list[Tensor | None], nothing: float) -> Tensor | None:
-        """Side by side along the heads; a part that says nothing says `nothing` for its heads."""
-        said = [part for part in parts if part is not None]
-        if not said:
+        """Side by side along the heads; a part without a tensor has `nothing` in its heads."""
+        given = [part for part in parts if part is not None]
+        if not given:
             return None
         for pe, part, count in zip(self.parts, parts, self.split, strict=True):
             if part is not None and part.shape[1] not in (1, count):
                 raise TenfoldError(
                     f'encoding "{pe.name}" is for {part.shape[1]} heads, its part of the split is {count}'
                 )
-        batch = max(part.shape[0] for part in said)
+        batch = max(part.shape[0] for part in given)
         full = [
-            said[0].new_full((), nothing).expand(batch, count, *said[0].shape[2:])
+            given[0].new_full((), nothing).expand(batch, count, *given[0].shape[2:])
             if part is None
             else part.expand(batch, count, *part.shape[2:])
             for part, count in zip(parts, self.split, strict=True)

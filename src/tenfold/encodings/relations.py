@@ -22,12 +22,12 @@ FIRST = 3  # the role of operand 0
 
 
 class Relation(Checked, ABC):
+    """The base class of relations: a class number for each pair of tokens."""
+
     name: ClassVar[str]
     axes: frozenset[str]
     invariant: frozenset[str] = frozenset()  # the axes that it reads, but only by differences
-    digits_of: frozenset[int] = (
-        frozenset()
-    )  # roles whose digits alone it tells apart by significance
+    digits_of: frozenset[int] = frozenset()  # roles whose digits it distinguishes by significance
     classes: int  # how many, "unrelated" included
     limit: int | None = None  # the first difference that it has no class for
 
@@ -40,7 +40,7 @@ class Relation(Checked, ABC):
     def __call__(self, q_at: Places, k_at: Places) -> Tensor: ...
 
     def groups(self) -> list[MapGroup]:
-        """What its classes are, in words, for whoever looks at their vectors."""
+        """The classes in words, for maps of their vectors."""
         numbers = tuple(range(self.classes))
         return [MapGroup("", "class of pairs", numbers, numbers)]
 
@@ -111,7 +111,7 @@ class Significance(Relative):
 
 
 class Uniform(Relative):
-    """A multiplier's digit has one vector, whoever asks (UPE): p_ij = c_s for a key of significance s.
+    """A digit of a multiplier has one vector for all queries (UPE): p_ij = c_s for a key of significance s.
 
     Keys of the operand `operand` (from 0), to any other token with a place; all other pairs by difference. Among text,
     `axis: column` relates number tokens alone: those of one integer's frame to those of another's.
@@ -172,8 +172,8 @@ class Uniform(Relative):
 class Joint(Relative):
     """By the roles of both tokens and their difference: (role, role, difference), on `column` by default.
 
-    Pairs without a difference are told apart by their roles alone. With `hub`, keys of that operand are told apart
-    by who asks and by which of its `digits` they are.
+    Pairs without a difference are distinguished by their roles alone. With `hub`, keys of that operand are
+    distinguished by the role of the query and by which of its `digits` they are.
 
     >>> at = Places(column=torch.tensor([[1, 0]]), role=torch.tensor([[3, 4]]))
     >>> Joint(reach=1, roles=5)(at, at)[0].tolist()
@@ -219,16 +219,16 @@ class Joint(Relative):
         return torch.where(both & (k_role == self.hub), by_digit, classes)
 
     def groups(self) -> list[MapGroup]:
-        found = [UNRELATED]
+        groups = [UNRELATED]
         for pair in range(self.roles * self.roles):
-            asks, holds = (role_word(role) for role in divmod(pair, self.roles))
-            title, first = f"{asks} asks {holds}", 1 + pair * self.differences
-            found.append(MapGroup.offsets(self.axis, self.reach, first + 1, self.clip, title))
-            found.append(MapGroup(title, "no difference", (0,), (first,), ("none",)))
+            query, key = (role_word(role) for role in divmod(pair, self.roles))
+            title, first = f"{query} asks {key}", 1 + pair * self.differences
+            groups.append(MapGroup.offsets(self.axis, self.reach, first + 1, self.clip, title))
+            groups.append(MapGroup(title, "no difference", (0,), (first,), ("none",)))
         for role in range(self.roles if self.hub is not None else 0):
             digits = _digits(self.hub or 0, self.first + role * self.digits, self.digits)
-            found.append(replace(digits, title=f"{role_word(role)} asks {digits.title}"))
-        return found
+            groups.append(replace(digits, title=f"{role_word(role)} asks {digits.title}"))
+        return groups
 
     def check(self, q_at: Places, k_at: Places) -> None:
         super().check(q_at, k_at)
@@ -239,10 +239,10 @@ class Joint(Relative):
                 "their roles"
             )
         if self.hub is not None:
-            held = int(torch.where(k_at["role"] == self.hub, k_at["significance"], -1).max())
-            if held >= self.digits:
+            digits = 1 + int(torch.where(k_at["role"] == self.hub, k_at["significance"], -1).max())
+            if digits > self.digits:
                 raise TenfoldError(
-                    f"joint positions of {self.digits} digits of a hub, the input reaches {held + 1}; "
+                    f"joint positions of {self.digits} digits of a hub, the input reaches {digits}; "
                     "raise their digits"
                 )
 
@@ -280,8 +280,8 @@ def relation_of(given: Related) -> Relation:
 
 def relation_examples(room: int) -> list[dict[str, Any]]:
     """The examples of every relation, the plainest first."""
-    found: list[dict[str, Any]] = []
+    examples: list[dict[str, Any]] = []
     for name in sorted(RELATIONS.names(), key=lambda name: name != Relative.name):
         kind: Any = RELATIONS[name]
-        found += [{"name": name, **options} for options in kind.examples(room)]
-    return found
+        examples += [{"name": name, **options} for options in kind.examples(room)]
+    return examples

@@ -43,7 +43,7 @@ class RotaryYaRN(Rotary):
             raise TenfoldError(f"fast turns of {fast} and slow ones of {slow}; fast must be more")
         if base <= 1:
             raise TenfoldError(
-                f"a base of {base}; YaRN needs more than 1, to tell fast pairs from slow"
+                f"a base of {base}; YaRN needs more than 1, to distinguish fast pairs from slow ones"
             )
         self.factor, self.trained, self.fast, self.slow = factor, trained, fast, slow
         self.size = 0.1 * math.log(max(factor, 1.0)) + 1

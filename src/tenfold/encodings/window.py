@@ -1,4 +1,4 @@
-"""A hard window (ABS of the `bias` paper, 2310.11984): what lies further away is not seen."""
+"""A hard window (ABS of the `bias` paper, 2310.11984): keys that lie further away are not seen."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ class Window(PositionalEncoding):
         if self.answers is not None:
             seen = seen & ((behind <= self.answers) | (k_at["role"] != Role.ANSWER).unsqueeze(-2))
         if self.hub is not None:
-            asks, holds = q_at["role"] == self.hub, k_at["role"] == self.hub
-            seen = torch.where(holds.unsqueeze(-2), True, seen & ~asks.unsqueeze(-1))
+            q_hub, k_hub = q_at["role"] == self.hub, k_at["role"] == self.hub
+            seen = torch.where(k_hub.unsqueeze(-2), True, seen & ~q_hub.unsqueeze(-1))
         return seen.unsqueeze(1)

@@ -4,17 +4,17 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tenfold.core.errors import TenfoldError
 
-OLDEST = (5, 4)  # the first that tells a mask how many queries there are
+OLDEST = (5, 4)  # the first version that passes the number of queries to a mask
 
 try:
-    _found = version("transformers")
+    _installed = version("transformers")
 except PackageNotFoundError:
     raise TenfoldError(
         "tenfold.hf needs transformers, which is not installed: pip install 'tenfold[hf]'"
     ) from None
-if tuple(int(part) for part in _found.split(".")[:2]) < OLDEST:
+if tuple(int(part) for part in _installed.split(".")[:2]) < OLDEST:
     raise TenfoldError(
-        f"transformers {_found} is too old for tenfold.hf, which needs {OLDEST[0]}.{OLDEST[1]}: "
+        f"transformers {_installed} is too old for tenfold.hf, which needs {OLDEST[0]}.{OLDEST[1]}: "
         "pip install 'tenfold[hf]'"
     )
 

@@ -1,4 +1,4 @@
-"""What transformers calls: one function for the mask of a forward pass, one for the attention of a layer.
+"""The functions that transformers calls: one function for the mask of a forward pass, one for the attention of a layer.
 
 Both are registered under the name "tenfold" in the library's own interfaces. Transformers hands the
 attention mask of the user to the first and its result, untouched, to the second in every layer; so
@@ -27,7 +27,7 @@ STATE = "_tenfold_state"  # of a layer, while it is computed
 
 
 class AttentionView(NamedTuple):
-    """Who may see whom, and where everyone is."""
+    """Which keys each query may see, and the places of both."""
 
     allowed: Tensor | None  # (B, 1, T, S)
     q_at: Places
@@ -83,18 +83,18 @@ def attention(
     **_: Any,
 ) -> tuple[Tensor, Tensor]:
     """(B, T, H, K), and the weights (B, H, T, S)."""
-    held: Any = getattr(module, "encoding", None)
-    if held is None:
+    encoding: Any = getattr(module, "encoding", None)
+    if encoding is None:
         raise TenfoldError(
-            f"the config of this model asks for the attention of {NAME}, but its positions are still "
+            f"the config of this model names the attention of {NAME}, but its positions are still "
             "its own; call tenfold.hf.swap, or tenfold.hf.load for a saved model"
         )
     if not isinstance(attention_mask, AttentionView):
         raise TenfoldError(
-            "a four-dimensional attention_mask does not tell padding, from which places are counted; "
+            "a four-dimensional attention_mask does not show padding, from which places are counted; "
             "give one of shape (batch, tokens)"
         )
-    (pe,), (allowed, q_at, k_at) = held, attention_mask
+    (pe,), (allowed, q_at, k_at) = encoding, attention_mask
     if module.layer_idx == 0:
         pe.check(q_at, k_at)
         check_ids(position_ids, q_at["index"], k_at)
@@ -146,7 +146,7 @@ def keep_state(
 
 
 def check_ids(position_ids: Tensor | None, place: Tensor, k_at: Places) -> None:
-    """Places do not come from position_ids; those that say something else are refused, not ignored."""
+    """Refuse position_ids that contradict the attention mask, from which places are counted."""
     if position_ids is None:
         return
     count, keys = place.shape[1], len(k_at)

@@ -31,7 +31,7 @@ def load(kind: type[Model], folder: str | Path) -> Model:
             f"{kind.__name__}.from_pretrained, then swap"
         )
     if kind.__name__ not in config.architectures:
-        raise TenfoldError(f"{folder} holds a {config.architectures[0]}, not a {kind.__name__}")
+        raise TenfoldError(f"{folder} contains a {config.architectures[0]}, not a {kind.__name__}")
     model = swap(kind(config), encoding).to(config.dtype)
     _fill(model, folder)
     if (folder / "generation_config.json").is_file():
@@ -40,11 +40,11 @@ def load(kind: type[Model], folder: str | Path) -> Model:
 
 
 def _fill(model: PreTrainedModel, folder: Path) -> None:
-    found: Any = load_torch_model(model, folder)
+    loaded: Any = load_torch_model(model, folder)
     weights = model.state_dict(keep_vars=True)
-    filled = {id(weights[name]) for name in weights.keys() - set(found.missing_keys)}
+    filled = {id(weights[name]) for name in weights.keys() - set(loaded.missing_keys)}
     # a weight that is tied to another is saved once
-    missing = [name for name in found.missing_keys if id(weights[name]) not in filled]
-    for what, names in (("lacks", missing), ("also has", found.unexpected_keys)):
+    missing = [name for name in loaded.missing_keys if id(weights[name]) not in filled]
+    for what, names in (("lacks", missing), ("also has", loaded.unexpected_keys)):
         if names:
             raise TenfoldError(f"the model in {folder} {what} the weights {', '.join(names)}")

@@ -24,7 +24,7 @@ class ModelFamily(NamedTuple):
 
     positions: str  # its own learned positions
     attention: str  # of a layer
-    embeddings: str | None  # what counts position ids, if that has an end
+    embeddings: str | None  # the module whose position ids are limited
 
 
 FAMILIES = {
@@ -115,7 +115,7 @@ def _family(model: PreTrainedModel) -> ModelFamily:
 
 
 def _recorded(spec: Spec) -> Any:
-    """The spec as a config can hold it."""
+    """The spec in a form that a config can store."""
     recorded = spec.model_dump()
     try:
         json.dumps(recorded)
@@ -133,7 +133,7 @@ def _encodings(spec: Spec, config: PreTrainedConfig, kind: Attends) -> Encodings
     first = encodings[0]
     if first.embeds:
         raise TenfoldError(
-            f'encoding "{spec.name}" enters at the input, where a Hugging Face model does not tell '
+            f'encoding "{spec.name}" enters at the input, where a Hugging Face model does not know '
             "padding; only encodings that enter attention can be swapped in"
         )
     for axis in sorted(first.axes - {"index"}):
@@ -155,7 +155,7 @@ def _own_config(model: PreTrainedModel) -> None:
 def _no_position_ids(
     embeddings: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """BERT takes position ids from a list of limited length; zeros serve as well, as nothing reads them."""
+    """Give zeros as position ids: nothing reads them, and BERT's own list of them is limited."""
     given = kwargs["input_ids"] if kwargs["input_ids"] is not None else kwargs["inputs_embeds"]
     zeros = torch.zeros(1, given.shape[1], dtype=torch.long, device=given.device)
     return args, {**kwargs, "position_ids": zeros}

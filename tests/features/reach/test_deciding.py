@@ -247,7 +247,7 @@ def test_no_function_of_distance_alone(pe):
     assert stated_series(pe) is None
 
 
-@pytest.mark.parametrize(("name", "why"), [("fox", "what the tokens hold"), ("scalable-softmax", "how many keys")])  # fmt: skip
+@pytest.mark.parametrize(("name", "why"), [("fox", "what the tokens contain"), ("scalable-softmax", "how many keys")])  # fmt: skip
 def test_reach_that_depends_on_content_is_not_stated(name, why):
     stated = series_by_name(name, heads=4)
     assert stated.series is None
