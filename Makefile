@@ -30,8 +30,8 @@ bench: $(STAMP) .venv-peers/.installed
 
 results: $(STAMP)
 	$(BIN)/tenfold reproduce symmetry
-	$(BIN)/python papers/certified/seeds.py
-	$(BIN)/python papers/certified/rivals.py
+	$(BIN)/python -m tenfold.papers.certified.seeds
+	$(BIN)/python -m tenfold.papers.certified.rivals
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -1,6 +1,6 @@
 """The certified adder beside its rivals: the same size and data, at least the same budget, positions that are absolute, relative, rotary or ALiBi.
 
-    python papers/certified/rivals.py
+    python -m tenfold.papers.certified.rivals
 
 Three seeds each; about eight minutes on two idle cores, finished runs are not done again. Writes results/certified-rivals/.
 """

@@ -1,6 +1,6 @@
 """Every certified task over several seeds: trained until proved, or to its last step and refuted; no seed is left out.
 
-    python papers/certified/seeds.py [addition subtraction ...]
+    python -m tenfold.papers.certified.seeds [addition subtraction ...]
 
 About an hour on two idle cores for all of them (addition-3 takes half of it); finished runs are not done again.
 Writes results/certified/NAME.md and, from what is there, results/certified/README.md.
@@ -115,7 +115,7 @@ def table(name: str, rows: list[dict]) -> str:
     text += (
         f". {rows[0]['parameters']:,} parameters, {rows[0]['contexts']:,} contexts of {rows[0]['columns']} columns. "
         f"Training ends at the first multiple of 25 steps at which the proof succeeds; its seconds include the "
-        f"attempts before that one, which takes about as long as certifying. `python papers/certified/seeds.py {name}` makes it again.\n\n"
+        f"attempts before that one, which takes about as long as certifying. `python -m tenfold.papers.certified.seeds {name}` makes it again.\n\n"
     )
     columns = [
         "seed", "verdict", "steps", "samples", "seconds", "margin", "bound", "wrong", "states", "own",

@@ -2,9 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+import tenfold as package
+from tenfold.core.errors import TenfoldError
 from tenfold.runs.recipe import Recipe
 
 FIELDS = {
@@ -42,14 +45,12 @@ def grid(scale):
 
 
 @pytest.fixture
-def tiny(tmp_path, recipe):
-    """A paper in the working folder, whose runs take a second."""
-    folder = tmp_path / "papers" / "tiny"
-    folder.mkdir(parents=True)
+def tiny(recipe, paper):
+    """A paper whose runs take a second."""
+    folder = paper("counting", EXPERIMENT)
     adder = recipe.replace(name="tiny/adder", claim="tiny/counts")
     (folder / "adder.yaml").write_text(adder.as_yaml())
     (folder / "claims.yaml").write_text(CLAIMS)
-    (folder / "counting.py").write_text(EXPERIMENT)
     return adder
 
 
@@ -120,7 +121,7 @@ def test_bad_input_is_one_clear_line(tenfold, words, message):
 
 
 def test_a_paper_without_experiments_says_so(tenfold, tiny, tmp_path):
-    (tmp_path / "papers" / "tiny" / "counting.py").unlink()
+    (tmp_path / "papers/tiny/experiments/counting.py").unlink()
     code, out, err = tenfold("reproduce", "tiny")
     assert (code, out) == (2, "")
     assert "papers/tiny has no experiment yet" in err
@@ -134,9 +135,8 @@ def test_a_page_of_claims(tenfold, tmp_path):
     )
 
 
-def test_experiments_that_share_a_run_list_it_once(tenfold, tiny, tmp_path):
-    folder = tmp_path / "papers" / "tiny"
-    (folder / "again.py").write_text(EXPERIMENT.replace("(0, 1)", "(1, 2)"))
+def test_experiments_that_share_a_run_list_it_once(tenfold, tiny, paper):
+    paper("again", EXPERIMENT.replace("(0, 1)", "(1, 2)"))
     code, out, err = tenfold("reproduce", "tiny", "--dry-run", "--json")
     assert code == 0, err
     assert sorted(each["seed"] for each in json.loads(out)) == [0, 1, 2]
@@ -186,3 +186,19 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     assert "failed: tiny/counting: 1 of 3 runs failed; tiny/adder, seed 2" in err
     assert "nothing was written" in err
     assert (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text() == rows
+
+
+def test_reproducing_from_python(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seen = []
+    (done,) = package.reproduce("tiny/counting", out="mine", workers=1, callback=seen.append)
+    assert seen == [done]
+    assert done.folder == Path("mine/tiny/counting/laptop")
+    assert (done.experiment, done.scale, done.failed) == ("tiny/counting", "laptop", None)
+    assert done.claims[0] == {"id": "tiny/counts", "before": "open", "after": "reproduced"}
+    (smoke,) = package.reproduce("tiny/counting", "smoke", seeds=[0], out="tries", workers=1)
+    assert smoke.folder == Path("tries/tiny/counting/smoke")
+    with pytest.raises(TenfoldError, match="name --add too"):
+        package.reproduce("tiny/counting", only=["adder"])
+    with pytest.raises(TenfoldError, match='"conting"; did you mean "counting"'):
+        package.reproduce("tiny/conting")

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from tenfold.cli.app import Json, app, parse_numbers, print_json
 from tenfold.cli.sweep_commands import Address, On, Seeds, Workers
-from tenfold.core.errors import Stopped, TenfoldError, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tenfold.ledger.experiments import Experiment, Sweep
-    from tenfold.ledger.statuses import Entry
+from tenfold.core.errors import TenfoldError, unknown
 
 
 @app.command
@@ -43,7 +37,8 @@ def claims(
 
     `tenfold claims --paper symmetry`, `tenfold claims symmetry/fig2-rpe-holds`
     """
-    from tenfold.ledger.claim_text import print_claim, print_ledger
+    from tenfold.ledger.claim_text import print_claim, print_ledger, write_claims
+    from tenfold.ledger.paper_page import fill_page
     from tenfold.ledger.statuses import STATUSES, find, ledger
     from tenfold.results.committed import SHELVES
 
@@ -61,7 +56,7 @@ def claims(
             raise TenfoldError(
                 "a page is filled in by itself; leave --status, --out and --json out"
             )
-        _fill_page(page, paper or page.resolve().parent.name, SHELVES)
+        fill_page(page, paper or page.resolve().parent.name, SHELVES)
         return print(page)
     if not any(shelf.is_dir() for shelf in SHELVES):
         print("there are no committed results here, so that every claim is open", file=sys.stderr)
@@ -69,7 +64,7 @@ def claims(
     if status is not None:
         entries = [entry for entry in entries if entry.status == status]
     if out is not None:
-        _write_page(out, entries)
+        write_claims(out, entries)
     if json_:
         return print_json([entry.as_json() for entry in entries])
     if out is not None:
@@ -84,14 +79,17 @@ def reproduce(
     *,
     scale: Annotated[
         Literal["smoke", "laptop", "paper"],
-        Parameter(help="smoke only tries it out, in runs/tried; it decides no claim."),
+        Parameter(help="smoke only tries it out, in runs/tried, and decides no claim."),
     ] = "laptop",
     seeds: Seeds = None,
     on: On = "local",
     workers: Workers = None,
     address: Address = None,
     runs: Annotated[Path, Parameter(help="The folder of the runs.")] = Path("runs"),
-    out: Annotated[Path, Parameter(help="The folder of committed results.")] = Path("results"),
+    out: Annotated[
+        Path | None,
+        Parameter(help="The folder of results; default: results, or RUNS/tried at smoke scale."),
+    ] = None,
     add: Annotated[
         bool,
         Parameter(negative=(), help="Keep committed seeds that are not named, and add these."),
@@ -111,136 +109,25 @@ def reproduce(
 
     `tenfold reproduce symmetry --scale paper --on ray --dry-run`
     """
-    from tenfold.ledger import experiments
+    from tenfold.ledger.claim_text import print_reproduction
+    from tenfold.ledger.reproduce import recipes_to_train
+    from tenfold.ledger.reproduce import reproduce as run
     from tenfold.sweeps.sweep import plan
     from tenfold.sweeps.sweep_text import print_plan
 
-    wanted = parse_numbers(seeds, "seed", 0) if seeds is not None else None
-    chosen = experiments.find(experiment)
+    numbers = parse_numbers(seeds, "seed", 0) if seeds is not None else None
     names = only.split(",") if only is not None else []
-    if names and not (add or dry_run):
-        raise TenfoldError(
-            "--only would leave out what is committed of other recipes; name --add too"
-        )
-    recipes = {each.id: each.recipes(scale, wanted, names) for each in chosen}
     if dry_run:
-        once = {recipe.run_name: recipe for some in recipes.values() for recipe in some}
-        every = list(once.values())  # several experiments may ask the same run
-        if not every:
+        recipes = recipes_to_train(experiment, scale, numbers, names)
+        if not recipes:
             return print(f"{experiment} trains nothing; it measures alone")
-        return print_plan(plan(every, runs), workers, as_json=json_)
-    shelf = runs / "tried" if scale == "smoke" else out
-    for each in chosen:
-        experiments.check_place(each.folder(shelf, scale), recipes[each.id], add)
-    sweep = _sweep(runs, on, workers, address)
-    told = [
-        _reproduce(each, scale, wanted, shelf, sweep, add=add, only=names, quiet=json_)
-        for each in chosen
-    ]
+        return print_plan(plan(recipes, runs), workers, as_json=json_)
+    done = run(
+        experiment, scale, seeds=numbers, only=names, add=add, out=out, runs=runs, on=on,
+        workers=workers, address=address, callback=None if json_ else print_reproduction,
+    )  # fmt: skip
     if json_:
-        print_json(told)
-    if any(each["failed"] for each in told):
+        print_json([each.as_json() for each in done])
+    if any(each.failed for each in done):
         raise SystemExit(1)
     return None
-
-
-def _sweep(runs: Path, on: str, workers: int | None, address: str | None) -> Sweep:
-    """Trains recipes, all or none."""
-    from tenfold.ledger.experiments import Incomplete
-    from tenfold.runs.recipe import Recipe
-    from tenfold.runs.run import Run
-    from tenfold.sweeps.sweep import run_sweep
-    from tenfold.sweeps.sweep_progress import Board
-
-    def trains(recipes: Sequence[Recipe]) -> list[Run]:
-        with Board() as board:
-            outcome = run_sweep(
-                recipes, runs, on=on, workers=workers, address=address, progress=board
-            )
-        if outcome.failures:
-            raise Incomplete(outcome.failures, len(recipes))
-        return outcome.runs
-
-    return trains
-
-
-def _reproduce(
-    experiment: Experiment,
-    scale: str,
-    seeds: Sequence[int] | None,
-    shelf: Path,
-    sweep: Sweep,
-    add: bool,
-    only: Sequence[str],
-    quiet: bool,
-) -> dict[str, Any]:
-    """One experiment: its folder, and what became of each claim; a failure is told, and changes nothing."""
-    from tenfold.ledger.reproduce import reproduce
-    from tenfold.ledger.statuses import ledger
-    from tenfold.results.committed import SHELVES
-
-    places = (shelf, *SHELVES)
-
-    def statuses() -> dict[str, str]:
-        entries = ledger([experiment.paper], places)
-        return {e.id: e.status for e in entries if experiment.name in e.claim.reads}
-
-    before = statuses()
-    told: dict[str, Any] = {
-        "experiment": experiment.id,
-        "scale": scale,
-        "folder": None,
-        "failed": None,
-    }
-    try:
-        folder = reproduce(experiment, scale, seeds, shelf, sweep, add, only)
-    except Stopped:
-        raise
-    except TenfoldError as error:
-        print(f"failed: {experiment.id}: {error}; nothing was written", file=sys.stderr)
-        for line in getattr(error, "lines", ()):
-            print(f"    {line}", file=sys.stderr)
-        return {**told, "failed": str(error), "claims": []}
-    if (page := shelf / "CLAIMS.md").exists():
-        _write_page(page, ledger(results=places))
-        own = Path("papers", experiment.paper, "README.md")
-        if own.is_file():
-            _fill_page(own, experiment.paper, places)
-    after = statuses()
-    changes = [{"id": key, "before": before.get(key, "new"), "after": after[key]} for key in after]
-    if not quiet:
-        print(f"{experiment.id}: {folder}")
-        for change in changes:
-            same = change["before"] == change["after"]
-            print(
-                f"  {change['id']}: "
-                + ("still " if same else f"{change['before']} -> ")
-                + change["after"]
-            )
-        if scale == "smoke":
-            print("  smoke runs decide nothing: the claims stand as before")
-    return {**told, "folder": str(folder), "claims": changes}
-
-
-def _fill_page(path: Path, paper: str, places: Sequence[Path]) -> None:
-    """The paper's own page, its marked parts written anew; one without marks stays as it is."""
-    from tenfold.core.files import write_atomically
-    from tenfold.ledger.paper_page import fill
-    from tenfold.ledger.statuses import ledger
-
-    shelf = next((place for place in places if place.is_dir()), places[0])
-    text = fill(path, ledger([paper], places), shelf)
-    try:
-        write_atomically(path, text.encode())
-    except OSError as error:
-        raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _write_page(path: Path, entries: Sequence[Entry]) -> None:
-    from tenfold.core.files import write_atomically
-    from tenfold.ledger.claim_text import markdown
-
-    try:
-        write_atomically(path, markdown(entries).encode())
-    except OSError as error:
-        raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None

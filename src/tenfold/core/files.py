@@ -30,6 +30,14 @@ def write_atomically(path: Path, data: bytes) -> None:
     _place(path, data, Path.replace)
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file atomically; an error is one line."""
+    try:
+        write_atomically(path, text.encode())
+    except OSError as error:
+        raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
+
+
 def write_once(path: Path, data: bytes) -> bool:
     """Create the file, whole; False, and nothing done, if it is there already."""
     try:

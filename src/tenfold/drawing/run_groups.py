@@ -57,6 +57,14 @@ def gather(places: Sequence[Path | str]) -> Story:
     return Story(groups, runs, [*collected.problems, *problems])
 
 
+def story_of(collected: Collected, runs: dict[str, Run] | None = None) -> Story:
+    """Every run that has rows; `runs` are those whose weights are at hand, by fingerprint."""
+    known = {run["fingerprint"] for run in collected.runs}
+    rows = [row for row in collected.rows if row["fingerprint"] in known]
+    groups, problems = grouped(Collected(rows, collected.runs))
+    return Story(groups, runs or {}, problems)
+
+
 def _folders(place: Path) -> list[Path]:
     results = place.suffix == ".parquet" or (place / ROWS_FILE).is_file()
     return [] if results else find_runs(place)

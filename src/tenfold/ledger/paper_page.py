@@ -19,14 +19,22 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.files import replace_text
 from tenfold.ledger.claim_text import status_of
-from tenfold.ledger.statuses import Entry, ours
+from tenfold.ledger.statuses import Entry, ledger, ours
 from tenfold.results.committed import ROWS, SCALES
 
 MARK = re.compile(r"(<!-- ours: ([^|>]*)\|([^>]*)-->\n)(.*?)(<!-- end -->)", re.DOTALL)
 OPENING = "<!-- ours:"
+PAGE = "README.md"
 RESULTS = "../../results/"  # from a paper's page
 WIDTH = 400  # pixels: two figures beside each other
+
+
+def fill_page(path: Path, paper: str, shelves: Sequence[Path]) -> None:
+    """Write the marked parts of a paper's own page anew; a page without marks stays as it is."""
+    shelf = next((place for place in shelves if place.is_dir()), shelves[0])
+    replace_text(path, fill(path, ledger([paper], shelves), shelf))
 
 
 def fill(page: Path, entries: Sequence[Entry], results: Path, drawings: Path | None = None) -> str:

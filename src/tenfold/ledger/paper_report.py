@@ -20,12 +20,11 @@ from tenfold.drawing.html import document
 from tenfold.drawing.inline_svg import inline
 from tenfold.ledger.claims import CLAIMS, papers
 from tenfold.ledger.markdown_page import Link, Picture, Rendered, render, status
-from tenfold.ledger.paper_page import OPENING, RESULTS, fill, table
+from tenfold.ledger.paper_page import OPENING, PAGE, RESULTS, fill, table
 from tenfold.ledger.statuses import STATUSES, Entry, ledger
 from tenfold.results.committed import INSTALLED
 from tenfold.runs.recipe_files import SHELVES
 
-PAGE = "README.md"
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
 BROAD = 1.9  # a drawing this much wider than high has a line of its own
 STYLE = """

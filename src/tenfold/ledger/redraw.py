@@ -18,17 +18,16 @@ from pathlib import Path
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.drawing.report_page import write_story
-from tenfold.drawing.run_groups import Story, grouped
+from tenfold.drawing.run_groups import story_of
 from tenfold.ledger import experiments
 from tenfold.ledger.claim_text import markdown
 from tenfold.ledger.claims import papers
-from tenfold.ledger.experiments import Experiment
-from tenfold.ledger.paper_page import fill
-from tenfold.ledger.paper_report import PAGE, write_paper
+from tenfold.ledger.experiments import DrawingContext, Experiment
+from tenfold.ledger.paper_page import PAGE, fill
+from tenfold.ledger.paper_report import write_paper
 from tenfold.ledger.shown_figures import shown_figures
 from tenfold.ledger.statuses import ledger
 from tenfold.results.committed import INSTALLED, ROWS, SCALES, SHELVES, read_committed
-from tenfold.results.tables import Collected
 
 TABLE = "results.md"
 
@@ -105,15 +104,7 @@ def _draw(experiment: Experiment, scale: str, committed: Path, fresh: Path) -> N
     if story.groups:
         written = write_story(story, fresh, experiment.title)
         written["rows"].unlink()  # rows.csv has them, with every column
-    experiments.draw(experiment, scale, collected.rows, fresh)
-
-
-def story_of(collected: Collected) -> Story:
-    """Every run that has rows; their weights are not here."""
-    known = {run["fingerprint"] for run in collected.runs}
-    rows = [row for row in collected.rows if row["fingerprint"] in known]
-    groups, problems = grouped(Collected(rows, collected.runs))
-    return Story(groups, {}, problems)
+    experiment.draw(DrawingContext(scale, collected.rows, fresh))
 
 
 def _pages(names: Sequence[str], shelf: Path, out: Path | None) -> None:

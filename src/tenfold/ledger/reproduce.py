@@ -1,55 +1,167 @@
-"""From an experiment to its committed folder: train, measure, write tables and figures, all or nothing."""
+"""Reproduce an experiment, or every experiment of a paper: train, measure, write results, judge the claims.
+
+    tenfold reproduce bias/calibration --scale smoke
+    tenfold.reproduce("bias/calibration", scale="smoke")
+
+The path: `find` the experiments; check that their results can be written (`check_place`); for each of them train its
+recipes and measure (`Experiment.run`), write rows, tables and figures, all or nothing (`commit`), fill in the pages,
+and compare the statuses of the paper's claims before and after. Finished runs are not trained again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from tenfold.core.errors import Stopped, TenfoldError
 from tenfold.drawing.report_page import write_report, write_story
-from tenfold.drawing.run_groups import Story, grouped
-from tenfold.ledger import experiments
-from tenfold.ledger.experiments import Experiment, Sweep
+from tenfold.drawing.run_groups import story_of
+from tenfold.ledger.claim_text import write_claims
+from tenfold.ledger.experiments import DrawingContext, Experiment, Lab, find
+from tenfold.ledger.paper_page import PAGE, fill_page
+from tenfold.ledger.results_folder import beside, check_place, commit
 from tenfold.ledger.shown_figures import keep_shown, shown_figures
-from tenfold.results.collect import Collected
-from tenfold.runs.run import Run
+from tenfold.ledger.statuses import ledger
+from tenfold.results.committed import SHELVES
+from tenfold.runs.recipe import Recipe
+from tenfold.sweeps.sweep import sweep
+from tenfold.sweeps.sweep_progress import Board
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One experiment: the folder of its results and the claims it bears on, or why it failed."""
+
+    experiment: str
+    scale: str
+    folder: Path | None = None
+    failed: str | None = None
+    log: tuple[str, ...] = ()  # the last lines of failed runs
+    claims: tuple[dict[str, str], ...] = ()  # id, status before, status after
+
+    def as_json(self) -> dict[str, Any]:
+        folder = None if self.folder is None else str(self.folder)
+        return {"experiment": self.experiment, "scale": self.scale, "folder": folder, "failed": self.failed,
+                "claims": list(self.claims)}  # fmt: skip
 
 
 def reproduce(
-    experiment: Experiment,
-    scale: str,
-    seeds: Sequence[int] | None,
-    shelf: Path,
-    sweep: Sweep,
-    add: bool = False,
+    name: str,
+    scale: str = "laptop",
+    *,
+    seeds: Sequence[int] | None = None,
     only: Sequence[str] = (),
-) -> Path:
-    """Run an experiment and leave its results; a failure leaves what was there before.
+    add: bool = False,
+    out: Path | str | None = None,
+    runs: Path | str = "runs",
+    on: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    callback: Callable[[Reproduction], object] | None = None,
+) -> list[Reproduction]:
+    """Run a paper's experiments and let their results decide its claims; the same call again completes it.
 
-    With `add`, committed recipes and seeds that were not run now stay beside the new ones. In the results of a
-    checkout only the figures that pages show are kept; elsewhere all of them are, with drawings and a page.
+    An experiment that fails leaves its results as they were and says why in `failed`; the others go on.
+
+    Arguments:
+        name: a paper (`symmetry`), or one experiment (`symmetry/addition`).
+        seeds: in place of the experiment's own.
+        only: names of some of its recipes; needs `add`.
+        add: keep committed recipes and seeds that are not run now, and put the new ones beside them.
+        out: the folder of results; by default `results`, or `RUNS/tried` at smoke scale, which decides no claim.
+        runs: the folder of the runs.
+        on: "local", or "ray" with the address of a cluster.
+        callback: is called with each experiment when it is done.
     """
-    found, runs = experiments.run(experiment, scale, seeds, sweep, only)
-    folder = experiment.folder(shelf, scale)
-    whole = experiments.beside(found, folder) if add else found
+    chosen = find(name)
+    if only and not add:
+        raise TenfoldError(
+            "--only would leave out committed results of other recipes; name --add too"
+        )
+    shelf = Path(out or (Path(runs, "tried") if scale == "smoke" else "results"))
+    for experiment in chosen:
+        planned = experiment.recipes(scale, seeds, only)
+        check_place(experiment.folder(shelf, scale), planned, add)
+
+    def train(recipes: Sequence[Recipe]) -> list[Any]:
+        with Board() as board:
+            return sweep(recipes, runs, on=on, workers=workers, address=address, progress=board)
+
+    done: list[Reproduction] = []
+    for experiment in chosen:
+        before = _statuses(experiment, shelf)
+        result = _try(experiment, Lab(scale, seeds, train), shelf, add, only)
+        if result.folder is not None:
+            _update_pages(experiment.paper, shelf)
+            after = _statuses(experiment, shelf)
+            changes = (
+                {"id": key, "before": before.get(key, "new"), "after": after[key]} for key in after
+            )
+            result = replace(result, claims=tuple(changes))
+        done.append(result)
+        if callback is not None:
+            callback(result)
+    return done
+
+
+def recipes_to_train(
+    name: str, scale: str, seeds: Sequence[int] | None = None, only: Sequence[str] = ()
+) -> list[Recipe]:
+    """The recipes that experiments train before they measure, each once."""
+    recipes = (recipe for each in find(name) for recipe in each.recipes(scale, seeds, only))
+    return list({recipe.run_name: recipe for recipe in recipes}.values())
+
+
+def run_and_commit(
+    experiment: Experiment, lab: Lab, shelf: Path, add: bool = False, only: Sequence[str] = ()
+) -> Path:
+    """Train, measure and write the results of one experiment; a failure leaves what was there before.
+
+    In the results of a checkout only the figures that pages show are kept; elsewhere all of them are, with drawings
+    and a page.
+    """
+    collected = experiment.run(lab, only)
+    folder = experiment.folder(shelf, lab.scale)
+    together = beside(collected, folder) if add else collected
 
     def write_more(fresh: Path) -> None:
-        if runs:
-            told = experiment.title
-            written = (
-                write_story(_story(whole, runs), fresh, told)
-                if add
-                else write_report(runs, fresh, told)
-            )
+        if lab.runs:
+            if add:
+                story = story_of(together, {run.recipe.fingerprint: run for run in lab.runs})
+                written = write_story(story, fresh, experiment.title)
+            else:
+                written = write_report(lab.runs, fresh, experiment.title)
             written["rows"].unlink()  # rows.csv has them, with every column
-        experiments.draw(experiment, scale, whole.rows, fresh)
-        keep_shown(fresh, shown_figures(shelf, experiment.paper, experiment.name, scale))
+        experiment.draw(DrawingContext(lab.scale, together.rows, fresh, lab.kept))
+        keep_shown(fresh, shown_figures(shelf, experiment.paper, experiment.name, lab.scale))
 
-    return experiments.commit(whole, folder, write_more)
+    return commit(together, folder, write_more)
 
 
-def _story(whole: Collected, runs: Sequence[Run]) -> Story:
-    """Of every run that has rows; the weights of earlier ones are gone."""
-    known = {run["fingerprint"] for run in whole.runs}
-    rows = [row for row in whole.rows if row["fingerprint"] in known]
-    groups, problems = grouped(Collected(rows, whole.runs))
-    return Story(groups, {run.recipe.fingerprint: run for run in runs}, problems)
+def _try(
+    experiment: Experiment, lab: Lab, shelf: Path, add: bool, only: Sequence[str]
+) -> Reproduction:
+    try:
+        folder = run_and_commit(experiment, lab, shelf, add, only)
+    except Stopped:
+        raise
+    except TenfoldError as error:
+        log = tuple(getattr(error, "lines", ()))
+        return Reproduction(experiment.id, lab.scale, failed=str(error), log=log)
+    return Reproduction(experiment.id, lab.scale, folder)
+
+
+def _statuses(experiment: Experiment, shelf: Path) -> dict[str, str]:
+    """The status of each claim that reads the rows of an experiment."""
+    entries = ledger([experiment.paper], (shelf, *SHELVES))
+    return {each.id: each.status for each in entries if experiment.name in each.claim.reads}
+
+
+def _update_pages(paper: str, shelf: Path) -> None:
+    """Where results stand beside a page of all claims, write it and the paper's own page anew."""
+    if (claims := shelf / "CLAIMS.md").exists():
+        write_claims(claims, ledger(results=(shelf, *SHELVES)))
+        if (own := Path("papers", paper, PAGE)).is_file():
+            fill_page(own, paper, (shelf, *SHELVES))

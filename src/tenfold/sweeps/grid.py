@@ -57,14 +57,24 @@ def grid(
     if not path.is_file():
         raise TenfoldError(f"there is no grid {path}; a YAML or Python file is wanted")
     recipes = _from_python(path, scale) if path.suffix == ".py" else _from_yaml(path, scale)
+    return check_grid(path, recipes, seeds)
+
+
+def check_grid(
+    source: Path | str, recipes: Any, seeds: Sequence[int] | None = None
+) -> list[Recipe]:
+    """The recipes of a grid, if there are some and all differ; `seeds` takes the place of their own."""
+    if not isinstance(recipes, list | tuple) or not all(isinstance(r, Recipe) for r in recipes):
+        raise TenfoldError(f'{source} does not define "grid", a list of tenfold.Recipe')
     if not recipes:
-        raise TenfoldError(f"{path} is an empty grid: it gives no recipe")
-    _refuse_twins(path, recipes)
-    if seeds is not None:
-        alone = {each.replace(seed=0).fingerprint: each for each in recipes}
-        recipes = [each.replace(seed=seed) for each in alone.values() for seed in seeds]
-        _refuse_twins(path, recipes)
-    return recipes
+        raise TenfoldError(f"{source} is an empty grid: it gives no recipe")
+    _refuse_twins(source, recipes)
+    if seeds is None:
+        return list(recipes)
+    alone = {each.replace(seed=0).fingerprint: each for each in recipes}
+    seeded = [each.replace(seed=seed) for each in alone.values() for seed in seeds]
+    _refuse_twins(source, seeded)
+    return seeded
 
 
 def recipes_of(
@@ -94,7 +104,7 @@ def _is_grid(path: Path) -> bool:
     return bool(read_mapping(path, "a grid").keys() & {"recipe", "cases", "product", "seeds"})
 
 
-def _refuse_twins(path: Path, recipes: Sequence[Recipe]) -> None:
+def _refuse_twins(path: Path | str, recipes: Sequence[Recipe]) -> None:
     seen: dict[str, str] = {}
     for each in recipes:
         if each.fingerprint in seen:
@@ -106,7 +116,7 @@ def _refuse_twins(path: Path, recipes: Sequence[Recipe]) -> None:
         seen[each.fingerprint] = each.name
 
 
-def _from_python(path: Path, scale: str | None) -> list[Recipe]:
+def _from_python(path: Path, scale: str | None) -> Any:
     try:
         made = runpy.run_path(str(path)).get("grid")
         made = made(scale) if callable(made) else made
@@ -114,9 +124,7 @@ def _from_python(path: Path, scale: str | None) -> list[Recipe]:
         raise
     except (Exception, SystemExit) as error:
         raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
-    if not isinstance(made, list | tuple) or not all(isinstance(each, Recipe) for each in made):
-        raise TenfoldError(f'{path} does not define "grid", a list of tenfold.Recipe')
-    return list(made)
+    return made
 
 
 def _from_yaml(path: Path, scale: str | None) -> list[Recipe]:

@@ -1,22 +1,21 @@
 """Figures 13 and 14 from rows, and the experiment that measures them."""
 
-import runpy
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tenfold.core.errors import TenfoldError
 from tenfold.features.complexity.complexity_figures import draw
-from tenfold.ledger.experiments import EMPTY
-
-EXPERIMENT = Path(__file__).parents[3] / "papers/symmetry/distributions.py"
+from tenfold.papers.symmetry.experiments import distributions
+from tenfold.results.row_schema import EMPTY
 
 
 @pytest.fixture(scope="module")
 def rows():
-    measure = runpy.run_path(str(EXPERIMENT))["measure"]
-    return [{**EMPTY, **row} for row in measure(SimpleNamespace(scale="smoke", seeds=None))]
+    return [
+        {**EMPTY, **row}
+        for row in distributions.measure(SimpleNamespace(scale="smoke", seeds=None))
+    ]
 
 
 def test_both_figures(rows, tmp_path):

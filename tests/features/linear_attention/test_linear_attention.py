@@ -28,7 +28,7 @@ from tenfold.features.linear_attention.ring_descent import (
     sampled_loss,
 )
 from tenfold.ledger.claims import read_claims
-from tenfold.ledger.experiments import find, run
+from tenfold.ledger.experiments import Lab, find
 
 MODELS = ["absolute", "reading", "relative"]  # "reading": absolute, with v learned
 
@@ -331,7 +331,7 @@ def test_what_cannot_be_is_one_line():
 
 def test_the_experiment_measures_what_its_claims_ask_for():
     experiment = find("symmetry/linear-attention")[0]
-    found, _ = run(experiment, "smoke", [4], sweep=list)
+    found = experiment.run(Lab("smoke", [4], list))
     assert {row["seed"] for row in found.rows} == {4}
     assert all(math.isfinite(row["value"]) for row in found.rows)
     claims = [each for each in read_claims("symmetry").claims if each.experiment == experiment.name]

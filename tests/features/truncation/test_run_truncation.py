@@ -125,11 +125,11 @@ def test_the_digits_of_a_model_that_cuts(answering, lab, tmp_path, monkeypatch, 
     run = answering("addition-absolute", lambda a, b: a % 100 + b % 100)
     monkeypatch.setattr(run, "recipe", run.recipe.replace(seed=seed))
     (found,) = experiments.find("principled/digits")
-    rows = list(found.holds["measure_run"](lab, run))
+    rows = list(found.module.measure_run(lab, run))
     values = {r["metric"]: r["value"] for r in rows}
     assert (values["moved-by-dropped"], values["moved-by-kept"]) == (0.0, 1.0)
     assert values["explained"] == values["explained-true"] > 0.99
-    experiments.draw(found, "smoke", rows, tmp_path)
+    found.draw(experiments.DrawingContext("smoke", rows, tmp_path, lab.kept))
     drawn = (tmp_path / "explained.svg").read_text()
     assert "true answers" in drawn
     assert "the model" in drawn
@@ -146,7 +146,7 @@ def test_rows_of_interventions(runs, lab):
 
 def test_prediction_alone_reproduces(tmp_path):
     (found,) = experiments.find("principled/prediction")
-    collected, _ = experiments.run(found, "laptop", None, lambda recipes: [])
+    collected = found.run(experiments.Lab("laptop", None, lambda recipes: []))
     values = {(row["recipe"].split("/")[1], row["length"]): row["value"] for row in collected.rows}
     assert len(values) == 4 * 9
     assert values["predict-3-digits-51", 4] == pytest.approx(0.024, abs=0.0005)

@@ -12,7 +12,6 @@ This is Attention Bias Calibration (ABC) of the `bias` paper (2310.11984).
 | `calibration_figures.py`, `attention_figures.py`, `before_after.py` | pictures |
 | `question_attention.py`, `run_attention.py` | where heads look in the question, by column |
 | `shared_lines.py` | calibrated lines compared with biases that another model learned |
-| `second_stage.py` | the second training, as experiments run it |
 | `calibration_commands.py`, `calibration_section.py` | command, section of a report |
 
 Python: `tenfold.calibrate(run).save(path)`.

@@ -12,7 +12,7 @@ A model whose attention sees a few digit columns meets a finite number of contex
 | `machine_files.py`, `machine_drawing.py` | the machine as JSON, DOT and pictures |
 | `stop_when_proved.py` | `stop: certified` in a recipe |
 | `schoolbook.py`, `shipped_answers.py`, `long_problems.py` | answers by proved models; numbers of a million digits |
-| `proof_commands.py`, `proof_section.py`, `proof_rows.py` | commands, section of a report, result rows |
+| `proof_commands.py`, `proof_section.py` | commands, section of a report |
 
 Python: `tenfold.certify("addition")`, `extract_machine(run)` in `run_machine.py`.
 Command line: `tenfold certify addition`, `tenfold extract addition`, `tenfold export RUN --out FOLDER`.

@@ -12,7 +12,6 @@ a share eps of it are the theoretical receptive field (TRF) of the `extrapolatio
 | `asymptotics.py`, `convergence_test.py` | expansions for large n; does the sum converge? |
 | `advice.py` | what to expect of each encoding at a longer length |
 | `empirical_field.py`, `run_reach.py` | the receptive field of a trained model |
-| `attention_scaling.py`, `convergence.py` | tools for experiments with language models |
 | `distance_profile.py`, `encoding_gallery.py` | the page that shows every encoding |
 | `reach_commands.py`, `reach_text.py`, `advice_text.py`, `run_reach_text.py` | commands and what they print |
 

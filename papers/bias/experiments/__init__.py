@@ -1,0 +1,1 @@
+"""The experiments of the `bias` paper; `tenfold reproduce bias/NAME` runs one."""

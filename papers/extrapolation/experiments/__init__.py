@@ -1,0 +1,1 @@
+"""The experiments of the `extrapolation` paper; `tenfold reproduce extrapolation/NAME` runs one."""

@@ -1,0 +1,148 @@
+"""Experiments of the `extrapolation` paper that measure its language models again, at smoke scale and on few encodings."""
+
+import pytest
+import torch
+
+from tenfold.encodings import FIRE, ALiBi, Inverse, Learned, Power, Sandwich
+from tenfold.features.reach.series_by_name import series_of
+from tenfold.ledger.experiments import DrawingContext, Lab, find
+from tenfold.papers.extrapolation.convergence import added, converges, rise, series_in, settled
+from tenfold.runs.recipe_files import recipe
+from tenfold.runs.train import train
+
+KINDS = ("alibi", "kerple-log", "inverse", "nope", "sandwich", "power-2")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Six models after two steps each; one cache: the standard library is written once."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TENFOLD_CACHE", str(tmp_path_factory.mktemp("cache")))
+        made = Lab("smoke", [0], lambda recipes: [train(r, folder / r.run_name) for r in recipes])
+        few = {"train": {"steps": 2}}
+        made.sweep([recipe(f"extrapolation/code-{kind}", "smoke", **few) for kind in KINDS])
+        yield made
+
+
+def measured(name, lab):
+    (experiment,) = find(f"extrapolation/{name}")
+    return experiment, experiment.measure(lab)
+
+
+def drawn(experiment, rows, folder):
+    """The names of its figures; rows as they would be committed."""
+    experiment.draw(DrawingContext("smoke", [{"slice": "", **row} for row in rows], folder))
+    return {path.stem for path in folder.glob("*.png")}
+
+
+def by(rows, metric):
+    return {
+        (row["recipe"].removeprefix("extrapolation/"), row.get("slice", "")): row["value"]
+        for row in rows
+        if row["metric"] == metric
+    }
+
+
+def test_one_head_that_diverges_decides():
+    alibi, inverse = ALiBi(heads=4).series(), Inverse(heads=4).series()
+    assert converges([alibi]) is True
+    assert converges([alibi, inverse]) is False
+    assert series_of(FIRE(heads=4)) is None
+
+
+@pytest.mark.parametrize(
+    ("pe", "in_the_limit_alone"),
+    [(Sandwich(heads=4), True), (Inverse(heads=4), False), (Learned(width=8), False)],
+)
+def test_what_diverges_in_practice_adds_weight_to_every_head(pe, in_the_limit_alone):
+    series = series_of(pe)
+    assert converges([series]) is False
+    assert settled([series], 128) is in_the_limit_alone
+
+
+def test_what_a_longer_text_adds_is_what_plain_sums_say():
+    series = Power(heads=2, power=0.5).series()
+    b = series.log_b(torch.arange(18 * 20, dtype=torch.float64)).exp()
+    expected = b.sum(1) / b[:, :20].sum(1) - 1
+    torch.testing.assert_close(torch.tensor(added([series], 20)), expected, check_dtype=False)
+
+
+@pytest.mark.full
+def test_fields_are_compared_over_encodings(lab, tmp_path):
+    experiment, rows = measured("receptive-fields", lab)
+    names = {f"code-{kind}" for kind in KINDS}
+    erf, trf = by(rows, "erf"), by(rows, "trf")
+    assert {name for name, _ in erf} == names
+    assert {slice for _, slice in erf} == {"uniform", "gradient", "input"}
+    assert trf["code-nope", "uniform"] == 16  # of 16 weights of 1, 95% are more than 15
+    assert trf["code-alibi", "drawn"] == trf["code-alibi", "uniform"]  # nothing is learned
+    correlated = [row for row in rows if row["metric"] == "rank-correlation"]
+    assert {"uniform", "drawn"} <= {row["slice"] for row in correlated}
+    for row in correlated:
+        assert -1 <= row["low"] <= row["value"] <= row["high"] <= 1
+        assert row["n"] == len(KINDS)
+    assert drawn(experiment, rows, tmp_path) == {"fields", "fields-gradient"}
+
+
+@pytest.mark.full
+def test_the_rate_is_compared_with_the_rise(lab, tmp_path):
+    experiment, rows = measured("rate", lab)
+    found, rises = by(rows, "added"), by(rows, "rise")
+    assert found["code-nope", "uniform"] == 17
+    assert rises["code-nope", ""] == rise(lab.runs[KINDS.index("nope")])
+    slices = {slice for _, slice in by(rows, "rank-correlation")}
+    convergent = [converges(series_in(run)) for run in lab.runs].count(True)
+    assert slices == {"uniform", "least", "convergent"}
+    (row,) = [
+        r for r in rows if (r["metric"], r.get("slice")) == ("rank-correlation", "convergent")
+    ]
+    assert row["n"] == convergent
+    assert drawn(experiment, rows, tmp_path) == {"rate"}
+
+
+@pytest.mark.full
+def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
+    (experiment,) = find("extrapolation/robustness")
+    grid = experiment.recipes("smoke", [0])
+    rates = [r for r in grid if "-rate-" in r.name]
+    assert {(r.pe.name, r.train.lr) for r in rates} == {
+        (pe, rate) for pe in ("alibi", "inverse") for rate in (0.0005, 0.002, 0.004)
+    }
+    assert {r.name for r in grid} - {r.name for r in rates} == {
+        f"extrapolation/code-{kind}" for kind in ("alibi", "inverse")
+    }
+    asked = Lab("smoke", [0], lab.train)
+    asked.runs += [lab.runs[KINDS.index(kind)] for kind in ("alibi", "inverse")]
+    asked.sweep(rates[:1])
+    _, rows = measured("robustness", asked)
+    found = by(rows, "rise")
+    assert {slice for _, slice in found} == {"", "times-0.8", "times-1.25", "log-length"}
+    assert len(set(found.values())) == len(found) == 8  # each changes something
+    assert max(by(rows, "float64-difference").values()) < 1e-5
+    assert [name for name, _ in by(rows, "erf")] == ["code-alibi-rate-0.25"]
+    committed = [
+        {**row, "recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
+        for run in asked.runs
+        for row in run.result()["rows"]
+    ]
+    assert drawn(experiment, committed, tmp_path) == {"rates"}
+
+
+def test_sums_differ_in_the_decoder_alone(tmp_path):
+    (experiment,) = find("extrapolation/sums")
+    recipes = experiment.recipes("smoke", [0])
+    assert len({r.replace(pe="alibi", name="same").fingerprint for r in recipes}) == 1
+    made = Lab("smoke", [0], lambda few: [train(r, tmp_path / r.run_name) for r in few])
+    made.sweep(
+        [r.replace(train={"steps": 2}) for r in recipes if r.pe.name in ("sandwich", "none")]
+    )
+    _, rows = measured("sums", made)
+    assert by(rows, "converges") == {("sums-sandwich", ""): 0.0, ("sums-nope", ""): 0.0}
+    trf, erf = by(rows, "trf"), by(rows, "erf")
+    assert trf["sums-nope", ""] == 6  # of the tokens that 4 digits are answered by
+    assert trf["sums-sandwich", ""] < 6
+    assert set(erf) == set(trf)
+    for each in rows:
+        each["checkpoint"] = "best"
+    assert drawn(experiment, rows, tmp_path) == {"sums-fields"}

@@ -1,0 +1,1 @@
+"""The experiments of the `principled` paper; `tenfold reproduce principled/NAME` runs one."""

@@ -1,0 +1,1 @@
+"""The experiments of the `symmetry` paper; `tenfold reproduce symmetry/NAME` runs one."""
