@@ -154,10 +154,10 @@ def test_an_encoding_learns_through_the_mask(normal, line):
     q, k, v = normal(3, 2, 2, 6, 8)
     mask = additive_mask(pe, q, k, at, at)
     scaled_dot_product_attention(q, k, v, attn_mask=mask).square().sum().backward()
-    found, pe.table.grad = pe.table.grad, None
+    by_mask, pe.table.grad = pe.table.grad, None
     attend(pe, q, k, v, at, at)[0].square().sum().backward()
-    assert found.abs().max() > 0.01
-    assert_close(found, pe.table.grad)
+    assert by_mask.abs().max() > 0.01
+    assert_close(by_mask, pe.table.grad)
 
 
 def test_dropout_takes_weights_away(normal, line):

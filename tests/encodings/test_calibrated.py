@@ -31,8 +31,8 @@ def is_one(keys, role, column):
     if keys.startswith("operand"):
         return role == 2 + int(keys.split()[1])
     start = role == 1 and column >= 0
-    told = {"start": start, "answer": start or role == 2, "operator": role == 1 and column < 0}
-    return {**told, "text": role == 0, "all": role >= 0}[keys]
+    known = {"start": start, "answer": start or role == 2, "operator": role == 1 and column < 0}
+    return {**known, "text": role == 0, "all": role >= 0}[keys]
 
 
 def by_loops(lines, heads, kind, q_at, k_at):
@@ -189,7 +189,7 @@ def test_digits_are_of_the_roles_that_lines_name():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (line("operands", **MOVING), 'no tokens are called "operands"; there are answer'),
         (line("operand 1", axis="column"), "an axis goes with an offset"),
@@ -198,8 +198,8 @@ def test_digits_are_of_the_roles_that_lines_name():
         (line("operand 1", value=float("-inf")), "finite number"),
     ],
 )
-def test_wrong_lines_are_one_clear_error(wrong, told):
-    with pytest.raises(TenfoldError, match=told):
+def test_wrong_lines_are_one_clear_error(wrong, message):
+    with pytest.raises(TenfoldError, match=message):
         Calibrated(heads=2, lines=[wrong])
 
 

@@ -37,12 +37,12 @@ def added(pe, q, k, i, j, counted):
 def test_by_loops(pe, normal, line):
     """The paper adds q.e[p] to q.k / sqrt(K); a score is added before the division."""
     q, k, at = normal(2, 3, 7, 6), normal(2, 3, 7, 6), line(*range(7))
-    found = pe.scores(q, k, at, at) / math.sqrt(6)
+    scores = pe.scores(q, k, at, at) / math.sqrt(6)
     beyond = 0
     for b, h, i in torch.cartesian_prod(*map(torch.arange, (2, 3, 7))).tolist():
         for j in range(i + 1):
             expected = added(pe, q[b, h], k[b, h], i, j, lambda m, i=i: m <= i)
-            assert_close(found[b, h, i, j], expected)
+            assert_close(scores[b, h, i, j], expected)
     for b, h in ((0, 0), (1, 2)):  # some counts do reach the end of the table
         beyond += torch.sigmoid(q[b, h, 6] @ k[b, h].mT / math.sqrt(6)).sum() > 3
     assert beyond
@@ -52,12 +52,12 @@ def test_gaps_and_missing_places_and_rows_that_differ(pe, normal):
     """What has no place is not counted."""
     places = torch.tensor([[0, -1, 5, 6], [-1, -1, 2, 900]])
     q, k, at = normal(2, 1, 4, 6), normal(2, 1, 4, 6), Places(index=places)
-    found = pe.scores(q, k, at, at) / math.sqrt(6)
+    scores = pe.scores(q, k, at, at) / math.sqrt(6)
     for b in range(2):
         for i in range(4):
             for j in range(i + 1):
                 counted = lambda m, b=b, i=i: min(places[b, m], places[b, i]) >= 0 and m <= i  # noqa: E731
-                assert_close(found[b, 0, i, j], added(pe, q[b, 0], k[b, 0], i, j, counted))
+                assert_close(scores[b, 0, i, j], added(pe, q[b, 0], k[b, 0], i, j, counted))
 
 
 def test_the_last_queries_alone(pe, normal, line):

@@ -12,8 +12,8 @@ def test_by_loops(places, by_loops, axis, windowed):
         lambda h, i, j: h > windowed or abs(i - j) in range(h), unrelated=False, dtype=torch.bool
     )
     expected[:, windowed:] = True  # also what has no place
-    found = HardALiBi(heads=4, windowed=windowed, axis=axis).visible(*places)
-    assert torch.equal(found, expected)
+    visible = HardALiBi(heads=4, windowed=windowed, axis=axis).visible(*places)
+    assert torch.equal(visible, expected)
 
 
 @pytest.mark.parametrize(("heads", "windowed"), [(1, 1), (2, 1), (5, 2), (16, 8)])

@@ -40,11 +40,11 @@ def test_beyond_the_bound_it_can_come_back(line):
     """The gradient is that at the bound: -ln(1 + a n) for p, -p n / (1 + a n) for a."""
     pe = lively(KerpleLog(heads=2), [-1.0, 2.0], [1.0, -1.0])
     pe.bias(line(5), line(0)).sum().backward()
-    for found, expected in (
+    for actual, expected in (
         (pe.p.grad, [-math.log(1 + 1.0 * 5), -math.log(1 + 0.01 * 5)]),
         (pe.a.grad, [-0.01 * 5 / (1 + 1.0 * 5), -2.0 * 5 / (1 + 0.01 * 5)]),
     ):
-        assert_close(found, torch.tensor(expected, dtype=torch.float64))
+        assert_close(actual, torch.tensor(expected, dtype=torch.float64))
 
 
 def test_first_values_are_the_paper_s():

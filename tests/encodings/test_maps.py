@@ -65,14 +65,14 @@ def test_a_relation_that_says_nothing_has_numbers():
 
 def test_rows_are_the_vectors_of_their_offsets(line):
     pe, at = Pairwise(head_size=3, relation=Relative(reach=5)), line(0, 1, 2)
-    (found,) = maps_of(pe, pairs_of(at))
-    assert found.places == tuple(range(-5, 6))
-    assert found.axis == "index"
-    assert found.occurring.names == ("-2", "-1", "0", "1", "2")
+    (result,) = maps_of(pe, pairs_of(at))
+    assert result.places == tuple(range(-5, 6))
+    assert result.axis == "index"
+    assert result.occurring.names == ("-2", "-1", "0", "1", "2")
     for q in range(3):
         for k in range(3):  # the class of each pair, by the relation itself
             vector = pe.table[pe.relation(at, at)[0, q, k]]
-            assert_close(found.values[found.places.index(q - k)], vector.detach().double())
+            assert_close(result.values[result.places.index(q - k)], vector.detach().double())
 
 
 def test_pairs_that_do_not_meet_do_not_occur(line):
@@ -80,9 +80,9 @@ def test_pairs_that_do_not_meet_do_not_occur(line):
     causal = torch.tril(torch.ones(3, 3)).bool()[None]
     assert maps_of(pe, pairs_of(at, causal))[0].occurring.places == (0, 1, 2)
     windowed = Compose([{"name": "window", "behind": 1}, pe], heads=2)
-    (found,) = maps_of(windowed, pairs_of(at, causal))
-    assert found.occurring.places == (0, 1)
-    assert found.title == "pairwise: keys"
+    (result,) = maps_of(windowed, pairs_of(at, causal))
+    assert result.occurring.places == (0, 1)
+    assert result.title == "pairwise: keys"
 
 
 def test_lengths_lead(line):
@@ -111,8 +111,8 @@ def test_a_multiplier_has_a_table_of_its_own(product):
 
 def test_pairs_of_roles_have_tables_of_their_own(product):
     pe = Pairwise(head_size=2, relation=Joint(reach=1, clip=True, hub=0))
-    found = {each.title: each for each in pe.maps(pairs_of(product)) if each.axis}
-    table = found["keys, operand 2 asks operand 2"]
+    result = {each.title: each for each in pe.maps(pairs_of(product)) if each.axis}
+    table = result["keys, operand 2 asks operand 2"]
     assert table.names == ("-1 or less", "0", "1 or more")
     own = pe.relation(product, product)[0, 2, 3]  # the 4 asks the 7
     assert_close(table.values[2], pe.table[own].detach().double())
@@ -121,24 +121,24 @@ def test_pairs_of_roles_have_tables_of_their_own(product):
 def test_buckets_are_shown_by_offset(line):
     pe = T5(heads=2, buckets=8, furthest=16, ahead=False)
     at = line(*range(6))
-    (found,) = maps_of(pe, pairs_of(at, torch.tril(torch.ones(6, 6)).bool()[None]))
-    assert found.across == "head"
-    assert not found.fixed
+    (result,) = maps_of(pe, pairs_of(at, torch.tril(torch.ones(6, 6)).bool()[None]))
+    assert result.across == "head"
+    assert not result.fixed
     for offset in range(6):
         row = pe.table[pe.bucket(torch.tensor(offset))].detach().double()
-        assert_close(found.values[found.places.index(offset)], row)
+        assert_close(result.values[result.places.index(offset)], row)
 
 
 def test_what_is_fixed_says_so(line):
-    (found,) = maps_of(ALiBi(heads=2), pairs_of(line(0, 1, 2)))
-    assert found.fixed
-    assert found.values[found.places.index(0)].tolist() == [0, 0]
+    (result,) = maps_of(ALiBi(heads=2), pairs_of(line(0, 1, 2)))
+    assert result.fixed
+    assert result.values[result.places.index(0)].tolist() == [0, 0]
     assert maps_of(Rotary(head_size=4), pairs_of(line(0, 1))) == []
 
 
 def test_places_that_nobody_has_are_left_out(line):
-    (found,) = Learned(width=4, limit=9).maps(pairs_of(line(-1, 0, 1)))
-    assert found.occurring.places == (0, 1)
+    (result,) = Learned(width=4, limit=9).maps(pairs_of(line(-1, 0, 1)))
+    assert result.occurring.places == (0, 1)
 
 
 def test_heads_are_named(line):

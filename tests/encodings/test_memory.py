@@ -25,8 +25,8 @@ class Largest(TorchDispatchMode):
         out = func(*args, **(kwargs or {}))
         for made in tree_leaves(out):
             if isinstance(made, Tensor):
-                held = made.untyped_storage().nbytes() // made.element_size()
-                self.elements = max(self.elements, held)
+                count = made.untyped_storage().nbytes() // made.element_size()
+                self.elements = max(self.elements, count)
         return out
 
 

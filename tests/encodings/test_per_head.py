@@ -50,7 +50,7 @@ PARTS = {  # with their heads, 7 in all
 def test_each_part_on_its_own_heads(parts, split, at, normal):
     pe = PerHead(parts, heads=7, split=split)
     q, k, weights = normal(2, 7, 5, 8), normal(2, 7, 5, 8), normal(2, 7, 5, 5)
-    found = {
+    outputs = {
         "q": pe.rotate(q, k, at, at)[0], "k": pe.rotate(q, k, at, at)[1],
         "scores": pe.scores(q, k, at, at), "bias": pe.bias(at, at),
         "visible": pe.visible(at, at), "values": pe.values(weights, at, at),
@@ -64,7 +64,7 @@ def test_each_part_on_its_own_heads(parts, split, at, normal):
             "scores": part.scores(q[:, own], k[:, own], at, at), "bias": part.bias(at, at),
             "visible": part.visible(at, at), "values": part.values(weights[:, own], at, at),
         }  # fmt: skip
-        for way, whole in found.items():
+        for way, whole in outputs.items():
             if whole is None:
                 assert alone[way] is None
             elif alone[way] is None:

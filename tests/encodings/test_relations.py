@@ -1,4 +1,4 @@
-"""Which pairs share a class: what must be told apart is, and nothing else."""
+"""Which pairs share a class: pairs that must be distinguished are, and no others."""
 
 import pytest
 import torch
@@ -37,10 +37,10 @@ def assert_told_apart(relation, q_at, k_at, describe):
         )
         for i, keys in enumerate(queries):
             for j, number in enumerate(keys):
-                said = describe(q[i], k[j])
-                assert (number == 0) == (said is None)
+                described = describe(q[i], k[j])
+                assert (number == 0) == (described is None)
                 assert number in range(relation.classes)
-                assert meaning.setdefault(number, said) == said
+                assert meaning.setdefault(number, described) == described
     assert len(set(meaning.values())) == len(meaning) > 3
 
 

@@ -10,9 +10,9 @@ from tenfold.encodings import Rotary, RotaryLinear
 def test_by_loops(normal, places, rows, axis, turned_by_loops, share, turned):
     pe = RotaryLinear(head_size=6, factor=2.5, base=50.0, share=share, axis=axis)
     xs = [normal(2, 3, len(row[0]), 6) for row in rows]
-    for found, x, row in zip(pe.rotate(*xs, *places), xs, rows, strict=True):
+    for actual, x, row in zip(pe.rotate(*xs, *places), xs, rows, strict=True):
         rate = lambda c: 50.0 ** (-2 * c / turned) / 2.5  # noqa: E731
-        assert_close(found, turned_by_loops(x, torch.tensor(row), turned, rate))
+        assert_close(actual, turned_by_loops(x, torch.tensor(row), turned, rate))
 
 
 def test_reads_a_longer_text_as_the_shorter_one(normal, line):

@@ -11,9 +11,9 @@ def test_by_loops(normal, places, rows, axis, turned_by_loops, share, turned):
     pe = RotaryNTK(head_size=6, factor=2.5, base=50.0, share=share, axis=axis)
     base = 50.0 * 2.5 ** (turned / (turned - 2))
     xs = [normal(2, 3, len(row[0]), 6) for row in rows]
-    for found, x, row in zip(pe.rotate(*xs, *places), xs, rows, strict=True):
+    for actual, x, row in zip(pe.rotate(*xs, *places), xs, rows, strict=True):
         rate = lambda c: base ** (-2 * c / turned)  # noqa: E731
-        assert_close(found, turned_by_loops(x, torch.tensor(row), turned, rate))
+        assert_close(actual, turned_by_loops(x, torch.tensor(row), turned, rate))
 
 
 def test_the_fastest_pair_stays_and_the_slowest_is_interpolated():

@@ -29,13 +29,13 @@ def test_by_loops(normal, places, rows, axis, turned_by_loops, share, turned, tr
     options = {"factor": 3.0, "trained": trained, "fast": 6.0, "slow": 0.5, "base": 50.0}
     pe = RotaryYaRN(head_size=10, share=share, axis=axis, **options)
     xs = [normal(2, 2, len(row[0]), 10) for row in rows]
-    for found, x, row in zip(pe.rotate(*xs, *places), xs, rows, strict=True):
+    for actual, x, row in zip(pe.rotate(*xs, *places), xs, rows, strict=True):
         expected = turned_by_loops(
             x, torch.tensor(row), turned,
             lambda c: rate_of_the_paper(c, turned, **options),
             lambda c, place: 0.1 * math.log(3.0) + 1,
         )  # fmt: skip
-        assert_close(found, expected)
+        assert_close(actual, expected)
 
 
 def test_fast_pairs_stay_slow_ones_are_squeezed_the_others_lie_between():

@@ -73,17 +73,17 @@ def integral(b, start, step=1 / 32, reach=4.7):
 
 @pytest.mark.parametrize(("name", "parameters"), CONVERGENT + DIVERGENT + WINDOWS)
 def test_formula(name, parameters):
-    found = series_of(name, parameters).log_b(distances(*PLACES)).double().exp()[0]
+    actual = series_of(name, parameters).log_b(distances(*PLACES)).double().exp()[0]
     expected = [FORMULAS[name](n, *parameters) for n in PLACES]
-    assert_close(found, distances(*expected))
+    assert_close(actual, distances(*expected))
 
 
 @pytest.mark.parametrize(("name", "parameters"), CONVERGENT)
 @pytest.mark.parametrize("start", [0, 1, 7.5, 300])
 def test_tail_is_the_integral(name, parameters, start):
     expected = integral(lambda x: FORMULAS[name](x, *parameters), start)
-    found = float(series_of(name, parameters).tail(distances(start)))
-    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-200)
+    actual = float(series_of(name, parameters).tail(distances(start)))
+    assert math.isclose(actual, expected, rel_tol=1e-9, abs_tol=1e-200)
 
 
 @pytest.mark.parametrize(("name", "parameters"), CONVERGENT + WINDOWS)
@@ -179,9 +179,11 @@ def test_a_window_shows_its_series(pe, line):
 
 def test_which_encodings_converge():
     """The table of the `extrapolation` paper."""
-    found = {type(pe): set(pe.series().converges) for pe in BIASES if not isinstance(pe, KerpleLog)}
+    actual = {
+        type(pe): set(pe.series().converges) for pe in BIASES if not isinstance(pe, KerpleLog)
+    }
     sums = {ALiBi, Type1, Type2, Power, KerplePower}
-    assert found == {kind: {kind in sums} for kind in found}
+    assert actual == {kind: {kind in sums} for kind in actual}
     assert HardALiBi(4).series().converges == [True, True, False, False]
     assert Window(3).series().converges == [True]
     assert NoPE().series().converges == [False]

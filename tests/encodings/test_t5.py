@@ -29,9 +29,9 @@ SIZES = [(32, 128), (8, 16), (12, 100), (4, 5), (64, 1000)]
 def test_buckets(buckets, furthest, ahead):
     pe = T5(heads=1, buckets=buckets, furthest=furthest, ahead=ahead)
     behind = [*range(-2 * furthest, 2 * furthest + 1), 10**6, -(10**6)]
-    found = pe.bucket(torch.tensor(behind)).tolist()
-    assert found == [bucket(d, buckets, furthest, ahead) for d in behind]
-    assert set(found) == set(range(buckets)) - ({buckets // 2} if ahead else set())
+    result = pe.bucket(torch.tensor(behind)).tolist()
+    assert result == [bucket(d, buckets, furthest, ahead) for d in behind]
+    assert set(result) == set(range(buckets)) - ({buckets // 2} if ahead else set())
 
 
 @pytest.mark.parametrize("ahead", [True, False])

@@ -29,8 +29,8 @@ def test_older_answers_are_hidden(answers):
     column, role = [2, 1, 0, 0, 1, 2, 3], [3, 3, 3, 1, Role.ANSWER, Role.ANSWER, Role.ANSWER]
     at = Places(column=torch.tensor([column]), role=torch.tensor([role]))
     pe = Window(2, 0, axis="column", answers=answers)
-    found = pe.visible(at, at)[0, 0].tolist()
-    for i, row in enumerate(found):
+    visible = pe.visible(at, at)[0, 0].tolist()
+    for i, row in enumerate(visible):
         for j, seen in enumerate(row):
             furthest = min(2, answers) if role[j] == Role.ANSWER else 2
             assert seen == (0 <= column[i] - column[j] <= furthest)

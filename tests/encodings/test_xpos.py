@@ -15,13 +15,13 @@ def zeta(c, turned):
 def test_by_loops(normal, places, rows, axis, turned_by_loops, share, turned):
     pe = XPos(head_size=6, scale=50_000.0, base=50.0, share=share, axis=axis)
     xs = [normal(2, 3, len(row[0]), 6) for row in rows]
-    for found, x, row, sign in zip(pe.rotate(*xs, *places), xs, rows, (1, -1), strict=True):
+    for actual, x, row, sign in zip(pe.rotate(*xs, *places), xs, rows, (1, -1), strict=True):
         expected = turned_by_loops(
             x, torch.tensor(row), turned,
             lambda c: 50.0 ** (-2 * c / turned),
             lambda c, place, sign=sign: place >= 0 and zeta(c, turned) ** (sign * place / 50_000.0),
         )  # fmt: skip
-        assert_close(found, expected)
+        assert_close(actual, expected)
 
 
 def test_the_product_shrinks_with_distance_alone(normal, line):

@@ -53,20 +53,20 @@ def test_padding_on_either_side_changes_nothing(make, encoding, lively, tokens):
         for row, length in enumerate([9, 6, 1]):
             padding = slice(0, 9 - length) if side == "left" else slice(length, 9)
             mask[row, padding] = 0
-        found = model(rows, attention_mask=mask).logits
-        assert found.isfinite().all()
-        for row, kept, logits in zip(rows, mask.bool(), found, strict=True):
+        result = model(rows, attention_mask=mask).logits
+        assert result.isfinite().all()
+        for row, kept, logits in zip(rows, mask.bool(), result, strict=True):
             assert_close(logits[kept], model(row[kept][None]).logits[0])
 
 
 def test_longer_than_its_own_positions(make, encoding, lively, tokens):
     """Twelve places were in the model; what comes first is not changed by what follows in a decoder."""
     model, rows = lively(make(), encoding), tokens(2, 40)
-    found = model(rows).logits
-    assert found.shape == (2, 40, 20)
-    assert found.isfinite().all()
+    result = model(rows).logits
+    assert result.shape == (2, 40, 20)
+    assert result.isfinite().all()
     if model.config.model_type == "gpt2" or model.config.is_decoder:
-        assert_close(found[:, :9], model(rows[:, :9]).logits)
+        assert_close(result[:, :9], model(rows[:, :9]).logits)
 
 
 def test_cached_as_uncached(make, encoding, lively, tokens):
@@ -74,7 +74,7 @@ def test_cached_as_uncached(make, encoding, lively, tokens):
     model, rows = lively(make(), encoding), tokens(2, 9)
     mask = torch.ones_like(rows)
     mask[1, :3] = 0
-    whole, past, found = model(rows, attention_mask=mask).logits, None, []
+    whole, past, result = model(rows, attention_mask=mask).logits, None, []
     for start, stop in ((0, 5), (5, 8), (8, 9)):
         step = model(
             rows[:, start:stop],
@@ -83,8 +83,8 @@ def test_cached_as_uncached(make, encoding, lively, tokens):
             use_cache=True,
         )
         past = step.past_key_values
-        found.append(step.logits)
-    assert_close(torch.cat(found, 1)[mask.bool()], whole[mask.bool()])
+        result.append(step.logits)
+    assert_close(torch.cat(result, 1)[mask.bool()], whole[mask.bool()])
 
 
 test_cached_as_uncached.models = ("gpt2", "bert-decoder")
@@ -250,8 +250,8 @@ def test_position_ids_that_agree_are_welcome(make, lively, tokens):
     mask = torch.ones_like(rows)
     mask[1, :4] = 0
     ids = (mask.cumsum(-1) - 1).clamp(min=0)
-    found = model(rows, attention_mask=mask, position_ids=ids).logits
-    assert_close(found, model(rows, attention_mask=mask).logits)
+    result = model(rows, attention_mask=mask, position_ids=ids).logits
+    assert_close(result, model(rows, attention_mask=mask).logits)
     with pytest.raises(
         TenfoldError, match=r"position_ids \[0, 1, 2, 3, 0, 1, 2, 3, 4\] are not the"
     ):

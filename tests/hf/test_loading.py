@@ -74,7 +74,9 @@ def test_what_is_no_swapped_model(gpt2, lively, tmp_path):
         load(GPT2LMHeadModel, tmp_path / "plain")
     lively(gpt2()).save_pretrained(tmp_path / "swapped")
     for kind in (GPT2Model, BertModel):
-        with pytest.raises(TenfoldError, match=f"contains a GPT2LMHeadModel, not a {kind.__name__}"):
+        with pytest.raises(
+            TenfoldError, match=f"contains a GPT2LMHeadModel, not a {kind.__name__}"
+        ):
             load(kind, tmp_path / "swapped")
 
 

@@ -1,4 +1,4 @@
-"""What a swap refuses, each with one line that says why."""
+"""What a swap refuses, each with one line that gives the reason."""
 
 import importlib
 

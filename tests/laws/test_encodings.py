@@ -79,7 +79,7 @@ def test_prefix_is_read_as_in_the_longer_sequence(model, make_batcher, ragged):
     sequence = make_batcher("causal")(ragged).sequence
     whole = model.head(model.stack(sequence))
     for count in range(1, len(sequence.places)):
-        real = sequence.valid[:, :count]  # what a pad says is nobody's
+        real = sequence.valid[:, :count]  # the logits of a pad are not read
         prefix = model.head(model.stack(first(sequence, count)))
         assert_close(prefix[real], whole[:, :count][real])
 
@@ -120,7 +120,7 @@ def test_ten_times_the_length_is_finite(model, model_name, make_batcher, task):
 
 
 def test_beyond_its_limit_is_one_clear_error(model_name, encoding, make_batcher, task, make_model):
-    """An encoding with room for a few places says so, and what to change; one without a limit has none."""
+    """An encoding with a limit names it and what to change; one without a limit is finite."""
     batch = long_batch(model_name, make_batcher, task)
     for options in ENCODINGS[encoding["name"]].examples(8):
         small = {"name": encoding["name"], **options}
@@ -378,12 +378,12 @@ def test_exports_with_dynamic_length_or_says_why_not(
     plain, length = Plain(model, axes), rows_and_tokens
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch.export's own
-        asked = (plain, given(3)), {"dynamic_shapes": (length, (length,) * len(axes))}
+        arguments = (plain, given(3)), {"dynamic_shapes": (length, (length,) * len(axes))}
         if pe.not_exported:
             with pytest.raises(Exception, match=r"."):
-                torch.export.export(*asked[0], **asked[1])
+                torch.export.export(*arguments[0], **arguments[1])
             return
-        program = torch.export.export(*asked[0], **asked[1])
+        program = torch.export.export(*arguments[0], **arguments[1])
     for size, rows in ((3, 3), (5, 2), (11, 9)):
         assert_close(program.module()(*given(size, rows)), plain(*given(size, rows)))
 
@@ -440,7 +440,7 @@ def test_trains_on_addition(model_name, encoding, tmp_path):
 
 @only_for("decoder")
 def test_what_is_declared_steady_is(model, batch):
-    """What it says it adds is the most, and the same bits wherever the input stands on an axis read by differences."""
+    """What it adds is within its bounds, and bitwise identical wherever the input stands on an invariant axis."""
     at = batch.sequence.places
     generator = torch.Generator().manual_seed(0)
     for pe in (module for module in model.modules() if isinstance(module, PositionalEncoding)):
@@ -465,14 +465,14 @@ def test_what_is_declared_steady_is(model, batch):
             "values": steady.values,
         }
         for way, given in added.items():
-            found = given(at)
-            if found is None:
+            result = given(at)
+            if result is None:
                 continue
-            length = found.norm(dim=-1) if way == "values" else found.abs()
+            length = result.norm(dim=-1) if way == "values" else result.abs()
             assert length.max() <= most[way] * slack + 1e-12
             for axis in sorted(pe.invariant & set(at)):
                 further = at.add(**{axis: torch.where(at[axis] >= 0, at[axis] + 7, -1)})
-                assert torch.equal(given(further), found)
+                assert torch.equal(given(further), result)
 
 
 @only_for("decoder")
@@ -489,8 +489,8 @@ def test_digits_are_told_apart_of_the_declared_roles_alone(model, batch):
         q = torch.ones(len(batch), 2, len(at), 8, dtype=torch.float64)
 
         def added(at, pe=pe, q=q):
-            told = [pe.scores(q, q, at, at), pe.bias(at, at)]
-            return torch.cat([part.flatten() for part in told if part is not None])
+            parts = [pe.scores(q, q, at, at), pe.bias(at, at)]
+            return torch.cat([part.flatten() for part in parts if part is not None])
 
         assert torch.equal(added(at.add(significance=others)), added(at))
         assert not torch.equal(added(at.add(significance=theirs)), added(at))

@@ -12,9 +12,9 @@ def test_whatever_learns_has_something_to_show(
     layout = MODELS[model_name].layout
     batch = make_batcher(layout, **({"frame": 6} if layout == "in_place" else {}))(ragged)
     model = make_model(model_name, encoding)
-    found = layers(model, batch)
-    assert found
-    for layer in found:
+    result = layers(model, batch)
+    assert result
+    for layer in result:
         assert bool(layer.nothing) != bool(layer.maps)
         for each in layer.maps:
             shown = each.occurring
@@ -23,4 +23,4 @@ def test_whatever_learns_has_something_to_show(
             assert torch.isfinite(shown.values).all()
             assert len(each.strongest(3)) == min(3, len(shown.places))
     learns = any(True for _ in model.stack.encodings.parameters())
-    assert learns == any(not each.fixed for layer in found for each in layer.maps)
+    assert learns == any(not each.fixed for layer in result for each in layer.maps)
