@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import XPos as XPos
     from tenfold.features.calibration.calibrate import calibrate as calibrate
     from tenfold.features.proofs.certify import certify as certify
+    from tenfold.features.proofs.shipped_answers import ask as ask
     from tenfold.features.reach.receptive_field import reach as reach
     from tenfold.ledger.redraw import redraw as redraw
     from tenfold.ledger.reproduce import reproduce as reproduce
@@ -77,6 +78,7 @@ _WHERE = {
     "Recipe": "tenfold.runs.recipe",
     "Run": "tenfold.runs.run",
     "TenfoldError": "tenfold.core.errors",
+    "ask": "tenfold.features.proofs.shipped_answers",
     "calibrate": "tenfold.features.calibration.calibrate",
     "certify": "tenfold.features.proofs.certify",
     "collect": "tenfold.results.collect",

@@ -10,6 +10,7 @@ import json
 import re
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -86,6 +87,12 @@ def parse_numbers(text: str, what: str, least: int) -> list[int]:
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=1))
+
+
+def print_notes(what: str, lines: Iterable[str]) -> None:
+    """Lines on standard error, such as `left out: ...`."""
+    for line in lines:
+        print(f"{what}: {line}", file=sys.stderr)
 
 
 def print_written(written: dict[str, Path], as_json: bool) -> None:

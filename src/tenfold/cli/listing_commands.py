@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import Json, RunName, app, print_json, print_written
+from tenfold.cli.app import Json, RunName, app, print_json, print_notes, print_written
 from tenfold.core.errors import TenfoldError, unknown
 
 
@@ -41,22 +41,16 @@ def report(
     from tenfold.drawing.report_page import write_story
     from tenfold.drawing.run_groups import gather
     from tenfold.ledger.paper_report import write_paper
-    from tenfold.runs.run import open_run
+    from tenfold.runs.run import places_of
 
     if paper:
         if places or title is not None:
             raise TenfoldError("a paper's page is not about runs; leave these and --title out")
         made = [write_paper(name, out) for name in dict.fromkeys(paper)]
         return print_written({name: page for one in made for name, page in one.items()}, json_)
-    if not places and not Path("runs").is_dir():
-        raise TenfoldError(
-            "there are no runs yet, since there is no folder runs; train one, or name a folder"
-        )
-    named = [path if (path := Path(name)).exists() else open_run(name).folder for name in places]
-    story = gather(named or [Path("runs")])
+    story = gather(places_of(places))
     written = write_story(story, out, title)
-    for problem in story.problems:
-        print(f"left out: {problem}", file=sys.stderr)
+    print_notes("left out", story.problems)
     return print_written(written, json_)
 
 
@@ -75,7 +69,7 @@ def gallery(
     print_written(write_gallery(out), json_)
 
 
-# The keys of report.listing.LISTINGS, written out so that help does not import torch; a test compares them.
+# The keys of runs.listing.LISTINGS, written out so that help does not import torch; a test compares them.
 KINDS = (
     "pe", "relations", "corpora", "writings", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "mixers",
     "slices",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import app, print_written
+from tenfold.cli.app import app, print_notes, print_written
 from tenfold.core.errors import TenfoldError
-
-if TYPE_CHECKING:
-    from tenfold.results.collect import Collected
 
 Format = Literal["table", "csv", "json", "md"]
 
@@ -58,59 +53,26 @@ def results(
 
     `tenfold results runs --sql "select encoding, max(length) from results where value > 0.9 group by all"`
     """
-    from tenfold.evals.statistics import SHARES
-    from tenfold.results.collect import query, write
-    from tenfold.results.paired import SHARED
-    from tenfold.results.paired import compare as compared
-    from tenfold.results.result_text import (
-        FOR_PEOPLE,
-        WRITERS,
-        readable_cells,
-        readable_pairs,
-        table_of,
-    )
-    from tenfold.results.summary import cells, choose, columns_of, mixed
+    from tenfold.results.collect import collect, query, write
+    from tenfold.results.result_text import WRITERS
+    from tenfold.results.summarise import check_columns, require_rows, summarise
 
     if sql is not None and (by or compare or slice or metric or checkpoint):
         raise TenfoldError("--sql chooses and groups by itself; leave the other choices out")
-    wanted = (
-        by.split(",") if by is not None else ["length"] if compare else ["recipe", "pe", "length"]
-    )
-    columns = columns_of(wanted, SHARED) if compare else columns_of(wanted)
-    found = _collected(places)
+    columns = by.split(",") if by is not None else None
+    check_columns(columns, compare)
+    collected = collect(places or [Path("runs")])
+    if collected.rows or len(collected.problems) > 1:
+        print_notes("left out", collected.problems)
+    require_rows(collected)
     if out is not None:
-        written = write(found, out)
+        written = write(collected, out)
         if sql is None and by is None and compare is None:
             return print_written(written, format == "json")
     if sql is not None:
-        print(WRITERS[format](*query(found, sql)), end="")
-        return None
-    rows = choose(found.rows, columns, slice=slice, metric=metric, checkpoint=checkpoint)
-    shares = all(row["metric"] in SHARES for row in rows)
-    if compare is not None:
-        lines, notes = compared(found, rows, *compare, columns)
-        shown = readable_pairs(lines, shares) if format in FOR_PEOPLE else lines
-    else:
-        lines, notes = cells(rows, columns), mixed(found, rows, columns)
-        shown = readable_cells(lines, shares) if format in FOR_PEOPLE else lines
-    _tell(f"note: {note}" for note in notes)
-    print(WRITERS[format](*table_of(shown)), end="")
-    return None
-
-
-def _collected(places: tuple[Path, ...]) -> Collected:
-    """The runs that can be read; the others are told of."""
-    from tenfold.results.collect import collect
-
-    found = collect(places or [Path("runs")])
-    if not found.rows and len(found.problems) == 1:
-        raise TenfoldError(f"there are no results: {found.problems[0]}")
-    _tell(f"left out: {problem}" for problem in found.problems)
-    if not found.rows:
-        raise TenfoldError("there are no results: every run was left out")
-    return found
-
-
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
-        print(line, file=sys.stderr)
+        return print(WRITERS[format](*query(collected, sql)), end="")
+    summary = summarise(
+        collected, columns, slice=slice, metric=metric, checkpoint=checkpoint, compare=compare
+    )
+    print_notes("note", summary.notes)
+    return print(summary.text(format), end="")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -21,11 +19,7 @@ from tenfold.cli.app import (
     print_json,
     print_written,
 )
-from tenfold.core.errors import Diverged, Stopped, TenfoldError
-
-if TYPE_CHECKING:
-    from tenfold.runs.recipe import Recipe
-    from tenfold.runs.run import Answer
+from tenfold.core.errors import TenfoldError
 
 
 @app.command
@@ -67,15 +61,13 @@ def train(
 
     On several processes: `torchrun --nproc-per-node 2 -m tenfold train RECIPE`
     """
-    from tenfold.runs.build import build
     from tenfold.runs.recipe_files import overrides as nested
     from tenfold.runs.recipe_files import recipe as find
-    from tenfold.runs.train import train as run_training
-    from tenfold.training.distributed import place
+    from tenfold.runs.terminal import print_cost, print_trained, train_watched
 
     if positions is not None and calibrated is None:
         raise TenfoldError(
-            f"--positions {positions} is for lines that are laid over them; name these with --calibrated FILE"
+            f"--positions {positions} is for lines of attention; name a file of them with --calibrated"
         )
     changes = nested(overrides)
     if seed is not None:
@@ -89,39 +81,10 @@ def train(
         from tenfold.features.calibration.calibration import Calibration
 
         chosen = with_lines(chosen, Calibration.read(calibrated), positions or "drop")
-    if place().rank > 0:
-        return None if dry_run else _train_along(chosen, out)
-    from tenfold.runs.terminal import Watch, print_cost, print_result
-
     if dry_run:
-        from tenfold.runs.cost import cost
-
-        told = cost(build(chosen))
-        if json_:
-            recipe_json = chosen.as_json()
-            return print_json({"recipe": recipe_json, "run": chosen.run_name, **told.as_json()})
-        return print_cost(chosen, told)
-    with Watch([chosen.name], [chosen.train.steps]) as watch:
-        run = run_training(
-            chosen, out, fresh=fresh, progress=lambda line: watch(0, line), track=track, log_samples=log_samples
-        )  # fmt: skip
-    if json_:
-        return print_json({"folder": str(run.folder), **run.result()})
-    print_result(run)
-    example = run.examples(chosen.data.length, 1)[0].question
-    print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {shlex.quote(example)}")
-    return None
-
-
-def _train_along(recipe: Recipe, out: Path | None) -> None:
-    """Another process of the same run. What ends all of them, the first one says."""
-    from tenfold.runs.train import train as run_training
-    from tenfold.training.distributed import LostProcess
-
-    try:
-        run_training(recipe, out)
-    except (Diverged, LostProcess, Stopped) as error:
-        raise SystemExit(error.exit_code) from None
+        return print_cost(chosen, as_json=json_)
+    run = train_watched(chosen, out, fresh=fresh, track=track, log_samples=log_samples)
+    return print_trained(run, as_json=json_) if run is not None else None
 
 
 @app.command
@@ -214,63 +177,26 @@ def ask(
 
     A language model continues a text: `tenfold ask runs/extrapolation-code-alibi "def f(" --temperature 0.8`
     """
-    from tenfold.features.proofs.run_machine import look_up
-    from tenfold.features.proofs.shipped_answers import answer as answer_by_shipped
-    from tenfold.runs.answer import GoingOn
+    from tenfold.features.proofs.shipped_answers import ask as answer
+    from tenfold.runs.answer import GoingOn, answers_in
     from tenfold.runs.run import open_run
     from tenfold.runs.terminal import print_answer, print_answers
 
     wanted = 0 if file is not None else 1
     if not wanted <= len(words) <= wanted + 1:
-        raise TenfoldError(
-            f"{len(words)} words; "
-            + (
-                "a run at the most, the questions are in the file"
-                if file
-                else "a question, or a run and a question"
-            )
-        )
-    named = open_run(words[0]) if len(words) > wanted else None
+        right = "a question, or a run and a question"
+        right = "a run at the most, the questions are in the file" if file else right
+        raise TenfoldError(f"{len(words)} words; {right}")
+    run = open_run(words[0]) if len(words) > wanted else None
     given = {"tokens": tokens, "temperature": temperature, "seed": seed}
-    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    how = GoingOn(**said) if said else None
-    if how is not None and (named is None or machine):
-        raise TenfoldError(f"--{next(iter(said))} is for a run that continues text; name one")
-
-    def answer(question: str) -> Answer:
-        if named is None:
-            return answer_by_shipped(question, machine=machine)
-        if machine:
-            return look_up(named, question, which=checkpoint)
-        return named.ask(question, which=checkpoint, how=how)
-
+    text: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if text and (run is None or machine):
+        raise TenfoldError(f"--{next(iter(text))} is for a run that continues text; name one")
+    how = GoingOn(**text) if text else None
+    asking = partial(answer, run=run, machine=machine, which=checkpoint, how=how)
     if file is not None:
-        return print_answers(_answers(answer, file), as_json=json_)
-    found = answer(words[-1])
-    if json_:
-        return print_json({**vars(found), "right": found.right})
-    return print_answer(found)
-
-
-def _answers(answer: Callable[[str], Answer], file: Path) -> Iterator[Answer]:
-    for number, question in enumerate(_lines(file), start=1):
-        try:
-            if question:
-                yield answer(question)
-        except TenfoldError as error:
-            raise TenfoldError(f"line {number}: {error}") from None
-
-
-def _lines(file: Path) -> Iterator[str]:
-    """The lines of a file, one at a time."""
-    if str(file) == "-":
-        yield from (line.strip() for line in sys.stdin)
-        return
-    try:
-        with file.open() as lines:
-            yield from (line.strip() for line in lines)
-    except UnicodeDecodeError:
-        raise TenfoldError(f"{file} is not a text file") from None
+        return print_answers(answers_in(file, asking), as_json=json_)
+    return print_answer(asking(words[-1]), as_json=json_)
 
 
 @app.command

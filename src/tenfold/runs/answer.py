@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+
+from tenfold.core.errors import TenfoldError
 
 
 @dataclass(frozen=True)
@@ -44,3 +49,24 @@ class GoingOn:
     tokens: int = 100
     temperature: float = 0.0
     seed: int = 0
+
+
+def answers_in(file: Path, answer: Callable[[str], Answer]) -> Iterator[Answer]:
+    """An answer to every line of a file, one at a time; `-` is standard input. An error names its line."""
+    for number, question in enumerate(_lines(file), start=1):
+        try:
+            if question:
+                yield answer(question)
+        except TenfoldError as error:
+            raise TenfoldError(f"line {number}: {error}") from None
+
+
+def _lines(file: Path) -> Iterator[str]:
+    if str(file) == "-":
+        yield from (line.strip() for line in sys.stdin)
+        return
+    try:
+        with file.open() as lines:
+            yield from (line.strip() for line in lines)
+    except UnicodeDecodeError:
+        raise TenfoldError(f"{file} is not a text file") from None

@@ -257,3 +257,13 @@ def open_run(name: str | Path) -> Run:
         return run
     known = [path.parent.name for path in Path("runs").glob("*/recipe.yaml")]
     raise unknown("run", str(name), [*known, *shipped_names()])
+
+
+def places_of(names: Sequence[str]) -> list[Path]:
+    """Folders by path, or by the names of runs; without any, `runs`."""
+    if not names and not Path("runs").is_dir():
+        raise TenfoldError(
+            "there are no runs yet, since there is no folder runs; train one, or name a folder"
+        )
+    found = [path if (path := Path(name)).exists() else open_run(name).folder for name in names]
+    return found or [Path("runs")]

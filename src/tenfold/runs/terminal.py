@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,11 +16,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import Diverged, Stopped, TenfoldError
 from tenfold.evals.statistics import SHARES
-from tenfold.runs.cost import Cost
+from tenfold.runs.build import build
+from tenfold.runs.cost import cost as cost_of
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Answer, Run
+from tenfold.runs.train import train
+from tenfold.training.distributed import LostProcess, place
 
 
 def print_result(run: Run) -> None:
@@ -102,8 +108,45 @@ def _with_interval(row: dict[str, Any] | None, shown: Callable[[float], str]) ->
     return value if row["low"] is None else f"{value} ({shown(row['low'])}-{shown(row['high'])})"
 
 
-def print_cost(recipe: Recipe, cost: Cost) -> None:
-    """The resolved recipe and what it would cost."""
+def train_watched(
+    recipe: Recipe,
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    track: str | None = None,
+    log_samples: bool = False,
+) -> Run | None:
+    """Train with a progress display. None in further processes of torchrun: the first one speaks for all."""
+    if place().rank == 0:
+        with Watch([recipe.name], [recipe.train.steps]) as watch:
+            progress = functools.partial(watch, 0)
+            return train(
+                recipe, out, fresh=fresh, progress=progress, track=track, log_samples=log_samples
+            )
+    try:
+        train(recipe, out)
+    except (Diverged, LostProcess, Stopped) as error:
+        raise SystemExit(error.exit_code) from None
+    return None
+
+
+def print_trained(run: Run, *, as_json: bool = False) -> None:
+    """The result of a run that was just trained, and what to try next."""
+    if as_json:
+        return print(json.dumps({"folder": str(run.folder), **run.result()}, indent=1))
+    print_result(run)
+    example = run.examples(run.recipe.data.length, 1)[0].question
+    return print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {shlex.quote(example)}")
+
+
+def print_cost(recipe: Recipe, *, as_json: bool = False) -> None:
+    """The resolved recipe and what it would cost; nothing in further processes of torchrun."""
+    if place().rank > 0:
+        return None
+    cost = cost_of(build(recipe))
+    if as_json:
+        line = {"recipe": recipe.as_json(), "run": recipe.run_name, **cost.as_json()}
+        return print(json.dumps(line, indent=1))
     how = "a few steps timed here" if cost.measured else "from this machine's matrix-multiply rate"
     print(recipe.as_yaml())
     print(f"run         {recipe.run_name}")
@@ -113,6 +156,7 @@ def print_cost(recipe: Recipe, cost: Cost) -> None:
         f"memory      {cost.memory_bytes / 2**20:,.0f} MiB for weights, optimizer and activations"
     )
     print(f"time        {span(cost.seconds)} for {recipe.train.steps:,} steps ({how})")
+    return None
 
 
 def span(seconds: float) -> str:
@@ -126,12 +170,14 @@ def span(seconds: float) -> str:
     return f"about {seconds:.0f} seconds"
 
 
-def print_answer(answer: Answer) -> None:
+def print_answer(answer: Answer, *, as_json: bool = False) -> None:
     """An answer with its wrong digits marked."""
+    if as_json:
+        return print(json.dumps({**vars(answer), "right": answer.right}, indent=1))
     console = Console(highlight=False, soft_wrap=True)
     if answer.truth is None:  # a text goes on in many ways
         console.print(Text(answer.question, style="dim").append(answer.answer, style="not dim"))
-        return
+        return None
     shown = Text(f"{answer.question} = ")
     if not answer.answer:
         shown.append("(nothing)", style="bold red")
@@ -140,14 +186,15 @@ def print_answer(answer: Answer) -> None:
     console.print(shown)
     if answer.right:
         console.print("right", style="green")
-        return
+        return None
     if answer.answer == answer.truth:
         console.print("wrong: its digits are right, the zeros in front of them or the end are not")
-        return
+        return None
     marks = "".join("^" if wrong else " " for wrong in answer.wrong_digits())
     if marks:
         console.print((" " * (len(answer.question) + 3) + marks).rstrip(), style="red")
     console.print(f"wrong: the truth is {answer.truth}")
+    return None
 
 
 def print_answers(answers: Iterable[Answer], as_json: bool) -> None:

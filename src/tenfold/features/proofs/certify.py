@@ -37,6 +37,7 @@ from tenfold.features.proofs.rounding import Meter
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
 from tenfold.runs.environment import environment
+from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which, open_run
 
 CERTIFICATE = "certificate.json"
@@ -192,7 +193,7 @@ class Certificate:
             f"{name} is {self.about[name]}, the certificate says {about.get(name)}"
             for name in ("task", "format", "schemes", "pe", "model")
             if name in self.about
-            and _without_unset(self.about[name]) != _without_unset(about.get(name))
+            and _as_now(name, self.about[name]) != _as_now(name, about.get(name))
         ]
         for name in ("margin", "bound"):
             ours, theirs = getattr(self, name), stored.get(name)
@@ -202,11 +203,12 @@ class Certificate:
         return lines
 
 
-def _without_unset(value: Any) -> Any:
-    """Options that are set; a later version may have more options than the one that proved."""
-    if isinstance(value, dict):
-        return {key: each for key, each in value.items() if each is not None}
-    return value
+def _as_now(name: str, value: Any) -> Any:
+    """A setting of a recipe as this version writes it; an earlier one may have had other options and defaults."""
+    try:
+        return Recipe.of({name: value}).as_json()[name]
+    except TenfoldError:
+        return value
 
 
 def about(run: Run, which: Which) -> dict[str, Any]:

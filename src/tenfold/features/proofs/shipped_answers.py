@@ -1,13 +1,39 @@
-"""Answer a question by one of the proved models that come with the package."""
+"""Answer a question by a run, or by one of the proved models that come with the package."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.task import shortened
 from tenfold.features.proofs.run_machine import look_up
 from tenfold.features.proofs.schoolbook import Schoolbook
-from tenfold.runs.answer import Answer
-from tenfold.runs.run import SHELF, Run, shipped, shipped_names
+from tenfold.runs.answer import Answer, GoingOn
+from tenfold.runs.run import SHELF, Run, Which, open_run, shipped, shipped_names
+
+
+def ask(
+    question: str,
+    run: Run | Path | str | None = None,
+    *,
+    machine: bool = False,
+    which: Which = "best",
+    how: GoingOn | None = None,
+) -> Answer:
+    """Answer a question such as "123+4095" by a run, or without one by a proved model of the package.
+
+    `machine` looks the answer up in the finite machine that the model computes. `how` says how a language model
+    continues the text.
+
+    >>> ask("99+1").answer
+    '100'
+    """
+    if run is None:
+        return answer(question, machine=machine)
+    run = run if isinstance(run, Run) else open_run(run)
+    return (
+        look_up(run, question, which=which) if machine else run.ask(question, which=which, how=how)
+    )
 
 
 def answer(question: str, *, machine: bool = False) -> Answer:
