@@ -113,6 +113,17 @@ def test_what_is_no_recipe(tmp_path, text):
         recipe(path, "smoke")
 
 
+def test_a_python_file_with_a_member_of_a_family(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from tenfold.runs.recipe_files import family\n"
+        "members = family('mine/{pe}', {}, {'pe': {'alibi': {'pe': 'alibi'}}}, {'smoke': {'seed': 5}})\n"
+        "recipe = members['mine/alibi']\n"
+    )
+    assert recipe(path).pe.name == "alibi"
+    assert recipe(path, "smoke").seed == 5
+
+
 def test_a_python_file_that_fails(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("import nowhere_to_be_found")

@@ -220,6 +220,8 @@ def _from_python(path: Path) -> ScaledRecipe:
         made = runpy.run_path(str(path)).get("recipe")
     except Exception as error:
         raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
+    if isinstance(made, ScaledRecipe):  # a member of a family
+        return made
     if not isinstance(made, Recipe):
         raise TenfoldError(f'{path} does not define "recipe", a tenfold.Recipe')
     return ScaledRecipe(made.as_json())
