@@ -158,7 +158,7 @@ def test_no_bound_where_nothing_is_declared(single, make_batcher, task, pe):
 
 
 def test_nothing_measured(single):
-    with pytest.raises(TenfoldError, match="nothing was measured yet"):
+    with pytest.raises(TenfoldError, match="has measured nothing yet"):
         Meter(single("decoder")).bound()
 
 

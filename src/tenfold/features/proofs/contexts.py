@@ -22,17 +22,17 @@ from tenfold.core.int_map import IntMap
 from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
 
-LIMIT = 10_000_000  # contexts, unless told otherwise
-MOST = 2**29  # pairs of a situation and a column that are looked at together
+LIMIT = 10_000_000  # contexts, by default
+MOST = 2**29  # pairs of a situation and a column that are examined together
 
 
 class TooMany(TenfoldError):
-    """More contexts than were allowed."""
+    """A search found more contexts than the limit."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What of a problem a model sees when it writes a digit."""
+    """The part of a problem that a model sees when it writes a digit."""
 
     columns: int  # of operands, behind the digit's own
     answers: int  # tokens of the answer before it
@@ -44,15 +44,15 @@ class View:
 
     @property
     def near(self) -> int:
-        """From this column on, the start is out of sight."""
+        """From this column on, the start is not visible."""
         return 1 + (self.columns if self.start is None else self.start)
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Situations between two columns. All (F,), or as said."""
+    """Situations between two columns. Shapes are (F,) unless noted."""
 
-    far: Ints  # columns since the start, as far as it can be told
+    far: Ints  # columns since the start, up to where it can be distinguished
     columns: Ints  # (F, kept): the last ones
     answers: Ints  # (F, A): the last ones
     state: Ints  # of the task's machine
@@ -68,7 +68,7 @@ class Nodes:
 
 
 class Space:
-    """Nodes, which columns may follow each, and what the model can tell apart."""
+    """Nodes, the columns that may follow each, and what the model can distinguish."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Space:
         limit: int,
         *,
         tokens: int | None = None,
-        room: int = 0,  # places of an answer beyond its operands, where these are told apart
+        room: int = 0,  # answer places beyond the operands, where they are distinguished
     ) -> None:
         self.room = room
         self.machine, self.view, self.limit = transducer, view, limit
@@ -124,7 +124,7 @@ class Space:
         )
 
     def ahead(self, nodes: Nodes) -> tuple[Ints, Ints]:
-        """Every node with every column that may follow it: (E,), (E,)."""
+        """Every pair of a node and a column that may follow it: (E,), (E,)."""
         if len(nodes) * self.machine.symbols > MOST:
             raise self.too_many()
         last = nodes.columns[:, -1]
@@ -158,7 +158,7 @@ class Space:
         return (seen * self.machine.states + nodes.state) * (self.room + 1) + nodes.blanks
 
     def context_key(self, nodes: Nodes, column: Ints) -> Ints:
-        """What the model sees; of the state, it sees the hub."""
+        """A number for what the model sees; of the state it sees the hub only."""
         columns = nodes.columns[:, self.kept - self.view.columns :]
         far = np.minimum(nodes.far, self.view.near)
         seen = self._key(nodes, np.concatenate([columns, column[:, None]], 1), far)
@@ -206,7 +206,7 @@ def _admissible(machine: Transducer, together: bool) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two histories that look alike to the model and need different answers: columns of digits, and the answer."""
+    """Two histories that the model cannot distinguish and that need different answers: columns, and the answer."""
 
     first: tuple[Ints, int]
     second: tuple[Ints, int]
@@ -215,7 +215,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts, in the order of the shortest history of columns that leads to each."""
+    """The contexts, ordered by the shortest history of columns that leads to each."""
 
     transducer: Transducer
     view: View
@@ -237,7 +237,7 @@ class Contexts:
         return _history(self.parent, self.symbol, int(self.node[row]), int(self.column[row]))
 
     def depths(self) -> Ints:
-        """How many columns each history has."""
+        """The number of columns of each history."""
         depth, node = np.zeros(len(self.node), dtype=np.int64), self.node
         while len(node) and (node >= 0).any():
             depth += node >= 0
@@ -256,12 +256,12 @@ class Contexts:
 
 
 def reachable(transducer: Transducer, view: View, limit: int = LIMIT) -> Contexts:
-    """Search until nothing new is found; more contexts than the limit are refused."""
+    """Search until no new context appears. Raises `TooMany` above the limit."""
     return _Reachable(transducer, view, limit).run()
 
 
 class Tree:
-    """The nodes found, each with the one before it, as lists that grow a level at a time."""
+    """The nodes of the search with their parents, as lists that grow one level at a time."""
 
     def __init__(self, space: Space, roots: Nodes) -> None:
         none = np.full(len(roots), -1, dtype=np.int64)
@@ -273,11 +273,11 @@ class Tree:
         self.levels.append((parent, symbol, written, value, nodes.lengths))
         self.size += len(nodes)
 
-    def contexts(self, found: list[Ints]) -> Contexts:
-        """With contexts found, each (3, ...): node, column, output."""
+    def contexts(self, new_contexts: list[Ints]) -> Contexts:
+        """The `Contexts` of these arrays (3, ...): node, column, output."""
         parts = (np.concatenate(part) for part in zip(*self.levels, strict=True))
         parent, symbol, written, value, lengths = parts
-        node, column, output = np.concatenate(found, 1)
+        node, column, output = np.concatenate(new_contexts, 1)
         machine, view = self.space.machine, self.space.view
         return Contexts(
             machine, view, parent, symbol, written, value, lengths, node, column, output
@@ -290,7 +290,7 @@ class _Reachable(Space):
         tree, first = Tree(self, frontier), 0
         nodes, seen = IntMap(), IntMap()
         nodes.add(key := np.unique(self.node_key(frontier)), key)
-        found: list[Ints] = []
+        new_contexts: list[Ints] = []
         while len(frontier):
             at, column = self.ahead(frontier)
             here = frontier[at]
@@ -300,11 +300,13 @@ class _Reachable(Space):
             )
             new = ~seen.has(key)
             needed = np.where(new, output[index], seen.get(key) if len(seen) else 0)
-            found.append(np.stack([at[index][new] + first, column[index][new], output[index][new]]))
+            new_contexts.append(
+                np.stack([at[index][new] + first, column[index][new], output[index][new]])
+            )
             clash = np.flatnonzero(needed[which] != output)
             if len(clash):
                 last = int(at[clash[0]]) + first, int(column[clash[0]]), int(output[clash[0]])
-                return self._conflicting(tree.contexts(found), *last)
+                return self._conflicting(tree.contexts(new_contexts), *last)
             seen.add(key[new], output[index][new])
             if len(seen) > self.limit:
                 raise self.too_many()
@@ -319,7 +321,7 @@ class _Reachable(Space):
             size = tree.size
             tree.add(frontier, at[index] + first, column[index], output[index])
             first = size
-        return tree.contexts(found)
+        return tree.contexts(new_contexts)
 
     def _conflicting(self, contexts: Contexts, node: int, column: int, output: int) -> Contexts:
         second = _history(contexts.parent, contexts.symbol, node, column)

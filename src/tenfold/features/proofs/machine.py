@@ -1,13 +1,13 @@
-"""The minimal machine behind a table of transitions, and how it compares with the task's own.
+"""Minimise a finite machine that is given by its transitions, and compare it with the task's own machine.
 
-A local model that answers column by column is a finite machine, but its table has a node for every situation
-of its inputs: which operands have ended, what was seen last. Nodes that write the same are one state: of the
-dozens of nodes of a right adder two remain, carry 0 and carry 1.
+A local model that answers column by column is a finite machine. Its table has a node for every situation of its
+inputs: which operands have ended, what was seen last. Nodes with the same behaviour are one state. Of the dozens of
+nodes of a correct adder two remain, carry 0 and carry 1.
 
-Columns that cannot come somewhere (an operand that has ended stays ended) are undefined there, and merging may
-define them at will. Equal nodes are found exactly, by partition refinement; nodes that merely never disagree are
-folded, greedily, for the fewest is NP-hard to find. A set of nodes no two of which can be one state bounds the
-number from below, and where the two numbers meet, nothing smaller exists.
+Some columns cannot occur at some nodes: an operand that has ended stays ended. They are undefined, and merging may
+define them freely. Equal nodes are merged exactly, by partition refinement. Nodes that only never disagree are merged
+greedily (`state_merging.py`). A set of nodes of which no two can be one state is a lower bound. Where the bound is
+reached, no smaller machine exists.
 
 Shapes: E edges, N nodes, K classes of equal nodes, Q states, S symbols, U starts, F pairs of a frontier.
 """
@@ -30,7 +30,7 @@ Tables = tuple[Ints, Ints, Ints]  # a task's output (Q', S), next (Q', S) and st
 
 @dataclass(frozen=True)
 class Moves:
-    """A partial machine as a list of edges, at most one for a node and a symbol."""
+    """A partial machine as a list of edges, at most one for each node and symbol."""
 
     starts: Ints  # (U,)
     node: Ints  # (E,)
@@ -50,7 +50,7 @@ class Arrow:
     def examples(
         self, machine: Machine, label: Label, token: Label = str, most: int = 3
     ) -> list[str]:
-        """Some of its symbols with what is written, from first to last: `5,7 / 2`."""
+        """Some of its symbols with their outputs, from first to last: `5,7 / 2`."""
         picked = np.linspace(0, len(self.symbols) - 1, min(most, len(self.symbols)))
         return [
             f"{label(symbol)} / {written(int(machine.output[self.source, symbol]), token)}"
@@ -60,14 +60,14 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Machine:
-    """Tables as a transducer's, UNDEFINED where nothing goes; states in the order of first visits from the starts."""
+    """Tables like a transducer's, with UNDEFINED entries; states are in the order of first visits from the starts."""
 
     starts: Ints  # (U,)
     output: Ints  # (Q, S): 0.., END or UNDEFINED
     next: Ints  # (Q, S): a state; END or UNDEFINED where the output is
     bound: int  # no machine with fewer states does the same
-    classes: int  # before compatible ones were merged
-    state: Ints  # (N,): of each node of the moves, or one of its; UNDEFINED where no start leads
+    classes: int  # of equal nodes, before compatible ones were merged
+    state: Ints  # (N,): the state of each node; UNDEFINED where no start leads
 
     @property
     def states(self) -> int:
@@ -88,16 +88,16 @@ class Machine:
 
     def arrows(self) -> list[Arrow]:
         """By source, then target; END last."""
-        found = []
+        arrows = []
         for source, row in enumerate(self.next):
             for target in [*range(self.states), END]:
                 symbols = np.flatnonzero(row == target)
                 if len(symbols):
-                    found.append(Arrow(source, target, symbols))
-        return found
+                    arrows.append(Arrow(source, target, symbols))
+        return arrows
 
     def run(self, word: Ints, start: int = 0) -> list[int]:
-        """What it writes, up to END or the first undefined column."""
+        """The outputs for a word, up to END or the first undefined column."""
         state, outputs = int(self.starts[start]), []
         for symbol in word.tolist():
             outputs.append(int(self.output[state, symbol]))
@@ -108,10 +108,10 @@ class Machine:
 
 
 def minimal(moves: Moves, symbols: int, like: Tables | None = None) -> Machine:
-    """The smallest machine found that writes what the moves write, on every word they define.
+    """A small machine with the same outputs as the moves on every word that they define.
 
-    There may be several: an operand's end hides what would have told two states apart. If the task's own tables,
-    `like`, write the same with no more states, they are the ones, without what no input reaches.
+    There may be several of the same size. If the task's own tables, `like`, have the same outputs and no more states,
+    they are returned, without what no input reaches.
 
     >>> odd = [0, 1, 1, 0, 0, 1, 1, 0]  # running parity; nodes 2 and 3 do as 0 and 1
     >>> edges = np.repeat(np.arange(4), 2), np.tile([0, 1], 4)
@@ -141,7 +141,7 @@ def minimal(moves: Moves, symbols: int, like: Tables | None = None) -> Machine:
 
 
 def _own(moves: Moves, like: Tables, machine: Machine) -> Machine | None:
-    """The task's tables where the moves go; None if they write anything else there. A node may have several states."""
+    """The task's tables where the moves lead; None if an output differs. A node may have several states."""
     output, following, starts = like
     order, degree = np.argsort(moves.node), np.bincount(moves.node, minlength=_nodes(moves))
     first = np.cumsum(degree) - degree
@@ -171,7 +171,7 @@ def _own(moves: Moves, like: Tables, machine: Machine) -> Machine | None:
 def _equal_nodes(moves: Moves, order: Ints, symbols: int) -> Ints:
     """The classes (N,) of nodes that define the same words and write the same on each: Moore's refinement.
 
-    Rows are told apart by random sums; at the end every row is compared with its class's, so chance costs time only.
+    Rows are compared by random sums. At the end every row is compared with its class's, so the result is exact.
     """
     node, symbol = moves.node[order], moves.symbol[order]
     output = moves.output[order]
@@ -206,7 +206,7 @@ def _equal_nodes(moves: Moves, order: Ints, symbols: int) -> Ints:
 
 
 def _nodes(moves: Moves) -> int:
-    """How many there are, with those that nothing follows."""
+    """The number of nodes, including those without successors."""
     return 1 + max(int(part.max(initial=0)) for part in (moves.starts, moves.node, moves.next))
 
 
@@ -220,7 +220,7 @@ def _tables(of_node: Ints, moves: Moves, symbols: int) -> tuple[Ints, Ints]:
 
 
 def _visits(starts: Ints, following: Ints) -> Ints:
-    """The place of each state in the order of first visits, breadth first; -1 where none comes."""
+    """The rank of each state in breadth-first order; -1 where it is not reached."""
     seen = list(dict.fromkeys(starts.tolist()))
     known = set(seen)
     for state in seen:  # grows
@@ -234,16 +234,16 @@ def _visits(starts: Ints, following: Ints) -> Ints:
 
 
 def _renamed(output: Ints, following: Ints, starts: Ints, number: Ints) -> tuple[Ints, Ints, Ints]:
-    """Tables of the visited states alone, under their new names."""
+    """The tables of the visited states, renamed."""
     old = np.argsort(number)[np.count_nonzero(number < 0) :]
     after = following[old]
     return output[old], named(number, after), number[starts]
 
 
 def isomorphic(machine: Machine, output: Ints, next: Ints, starts: Ints) -> bool:
-    """Whether the machine is the task's own, under other names: states pair off, one to one, and write the same.
+    """Whether the machine equals the task's own up to the names of states.
 
-    Compared are the columns the machine defines; every state the task can reach must have its partner.
+    The columns that the machine defines are compared. Every state that the task can reach must have a partner.
     """
     ours, theirs = np.full(machine.states, -1), np.full(len(output), -1)
     pairs = list(zip(machine.starts.tolist(), starts.tolist(), strict=True))
@@ -278,13 +278,13 @@ class Difference:
 def difference(
     machine: Machine, output: Ints, next: Ints, starts: Ints, within: Moves | None = None
 ) -> Difference | None:
-    """Where the machine first writes what the task does not; None if they agree on every word the machine defines.
+    """The shortest word on which machine and task have different outputs; None if they agree on every defined word.
 
-    Merging defines words that no input brings. `within`, the moves it was made of, leaves these out.
-    Of the shortest words it is the first: by start, then symbol by symbol.
+    Merging defines words that no input produces. `within`, the moves of the machine, excludes these. Of several shortest
+    words the first is returned: by start, then symbol by symbol.
     """
     symbols = machine.symbols
-    if within is None:  # one node, where anything may come
+    if within is None:  # one node, at which every symbol may occur
         loop = np.zeros(symbols, dtype=np.int64)
         within = Moves(0 * starts, loop, np.arange(symbols), loop, loop)
     order = np.lexsort((within.symbol, within.node))
@@ -331,7 +331,7 @@ def written(output: int, token: Label = str) -> str:
 def as_dot(machine: Machine, label: Label = str, token: Label = str) -> str:
     """The machine for Graphviz: an arrow for all columns between two states, with some of them.
 
-    `label` writes a symbol that is read, `token` an output.
+    `label` writes an input symbol, `token` an output.
     """
     lines = ["digraph machine {", "  rankdir=LR;", "  node [shape=circle];"]
     for number, start in enumerate(machine.starts.tolist()):

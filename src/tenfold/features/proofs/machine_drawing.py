@@ -1,9 +1,9 @@
-"""A machine drawn: states as circles, an arrow for all columns that lead from one to another.
+"""Draw a finite machine: states as circles, one arrow for all columns that lead from one state to another.
 
-Up to twelve states stand on a line or a circle, the end below or amid them. More states, or too many arrows to tell
-apart, are drawn as a matrix: from a row's state to a column's, by so many columns of digits.
+Up to twelve states stand on a line or a circle, with the end below or in the middle. More states, or more arrows than can be
+distinguished, are drawn as a matrix: the number of digit columns that lead from a row's state to a column's.
 
-Lengths are in the data's own unit, of which UNIT inches are drawn: a circle of a state has radius RADIUS.
+Lengths are in units of UNIT inches. The circle of a state has radius RADIUS.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def draw_machine(
     differs: Difference | None = None,
     token: Label = str,
 ) -> Path:
-    """Draw it; the transition that differs from the task's is red, and told below.
+    """Draw a machine. The transition that differs from the task's is red, with a caption below.
 
-    `label` writes a symbol that is read, `token` an output; the path's suffix says what is drawn, .svg or .png.
+    `label` writes an input symbol, `token` an output. The suffix of the path, .svg or .png, decides the format.
     """
     arrows = machine.arrows()
     small = machine.states <= MOST_STATES and len(arrows) <= MOST_ARROWS
@@ -73,7 +73,7 @@ def _caption(differs: Difference, label: Label, token: Label) -> str:
 
 @dataclass(frozen=True)
 class _Line:
-    """An arrow as it is drawn: a curve, and where its label would rather be, best first."""
+    """An arrow as it is drawn: a curve, and the side on which its label should stand."""
 
     curve: Floats  # (P, 2)
     text: str
@@ -112,7 +112,7 @@ class _Graph:
         return self.figure
 
     def _frame(self, low: Floats, high: Floats) -> None:
-        """What is shown, at the same scale always."""
+        """Set the visible area; the scale is always the same."""
         self.figure.set_size_inches(*(UNIT * (high - low)))
         self.axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
 
@@ -123,7 +123,7 @@ class _Graph:
         self.axes.text(x, y, text, fontsize=size, ha="center", va="center", zorder=4)
 
     def _starts(self) -> list[Bbox]:
-        """A short arrow into each start; where there are several, with their numbers."""
+        """Draw a short arrow into each start state, numbered where there are several."""
         starts, boxes = self.machine.starts, []
         for state in np.unique(starts).tolist():
             which = np.flatnonzero(starts == state)
@@ -139,13 +139,13 @@ class _Graph:
         return boxes
 
     def _outward(self, state: int) -> Floats:
-        """Away from the others: up on a line, from the middle on a circle."""
+        """The direction away from the other states: up on a line, outwards on a circle."""
         if self.machine.states <= 2:
             return np.array([0.0, 1.0])
         return self.places[state] / np.linalg.norm(self.places[state])
 
     def _lines(self, arrow: Arrow, examples: int) -> list[_Line]:
-        """One curve, or two where one of its columns differs from the task's, or only that."""
+        """One curve, or two where one of its columns differs from the task's."""
         color = PALETTE[1:][arrow.source % len(PALETTE[1:])]
         wrong, lines = None, []
         if self.differs is not None and self.differs.state == arrow.source:
@@ -163,7 +163,7 @@ class _Graph:
         return some[0] if len(arrow.symbols) == 1 else "\n".join([counted(arrow), *some[:examples]])
 
     def _curved(self, arrow: Arrow, text: str, color: str, second: bool = False) -> _Line:
-        """An arrow bent to its left, so that both ways can be told apart; a second one, more so."""
+        """An arrow bent to its left, so that both directions stay distinct; a second arrow is bent more."""
         a, b = self.places[arrow.source], self.places[arrow.target]
         t = np.linspace(0, 1, 400)[:, None]
         if arrow.source == arrow.target:
@@ -203,7 +203,7 @@ class _Graph:
         )
 
     def _labels(self, lines: list[_Line], taken: list[Bbox]) -> None:
-        """Each label where it covers the least: no label or state if it can be, then few curves."""
+        """Place each label where it covers the least: first no label or state, then few curves."""
         points = self.axes.transData.transform(np.concatenate([line.curve for line in lines]))
         for line in lines:
             drawn = self.axes.text(
@@ -233,7 +233,7 @@ class _Graph:
             taken.append(chosen)
 
     def _scale(self) -> float:
-        """Pixels of a unit."""
+        """Pixels per unit."""
         ends = self.axes.transData.transform([(0, 0), (1, 0)])
         return float(ends[1, 0] - ends[0, 0])
 
@@ -245,7 +245,7 @@ class _Graph:
 
 
 def _places(states: int) -> Floats:
-    """Of the states, and last of the end."""
+    """The positions of the states, and last of the end."""
     if states == 1:
         return np.array([[0.0, 0.0], [3.0, 0.0]])
     if states == 2:
@@ -263,7 +263,7 @@ def _turned(way: Floats, degrees: float) -> Floats:
 
 
 def _outside(curve: Floats, a: Floats, b: Floats) -> Floats:
-    """The part of a curve from the border of one circle to that of the other, in as many points."""
+    """The part of a curve between the borders of the two circles."""
     half = len(curve) // 2
     first = int(np.argmax(np.linalg.norm(curve[:half] - a, axis=1) > RADIUS))
     last = len(curve) - int(np.argmax(np.linalg.norm(curve[:half:-1] - b, axis=1) > RADIUS * 1.03))
@@ -280,7 +280,7 @@ def _overlap(one: Bbox, other: Bbox) -> float:
 
 
 def _matrix(machine: Machine, differs: Difference | None) -> Any:
-    """How many columns lead from each state to each, and to the end."""
+    """Draw how many columns lead from each state to each other state and to the end."""
     ends, states = bool((machine.output == END).any()), machine.states
     counts = np.zeros((states, states + ends))
     for arrow in machine.arrows():

@@ -130,10 +130,10 @@ class Prover:
 
 
 def problems(contexts: Contexts, rows: Ints) -> tuple[Digits, Ints]:
-    """For contexts with histories of one length, problems whose first columns these are: digits, lengths.
+    """Problems that begin with these contexts, whose histories have one length: digits, lengths.
 
-    Operands that have not ended go on, further left than the model sees, where they must: with ones, as few as
-    make a problem of the task (no leading zero; the lengths that the phases tell; 7-12 becomes 17-12).
+    Operands that have not ended are continued beyond what the model sees, where needed, with as few ones as make a
+    problem of the task: no leading zero, lengths that match the phases, 7-12 becomes 17-12.
     """
     machine = contexts.transducer
     columns = machine.digits(contexts.paths(rows)[0]).transpose(0, 2, 1)  # (N, M', i+1)
@@ -162,7 +162,7 @@ def problems(contexts: Contexts, rows: Ints) -> tuple[Digits, Ints]:
 
 
 def _extended(contexts: Contexts, columns: Ints, further: Ints, more: int) -> tuple[Digits, Ints]:
-    """Operands with these columns; those that have not ended, with so many more ones."""
+    """Operands with these columns; those that have not ended are continued by `further` ones."""
     machine = contexts.transducer
     there = columns != machine.base  # (N, M', i+1)
     digits = np.zeros((*columns.shape[:2], columns.shape[2] + more), dtype=np.uint8)
@@ -180,7 +180,7 @@ def _extended(contexts: Contexts, columns: Ints, further: Ints, more: int) -> tu
 def _admitted(
     contexts: Contexts, digits: Digits, lengths: Ints, phase: Ints, columns: Ints, further: Ints
 ) -> NDArray[np.bool_]:
-    """Which are written as the context says: no leading zeros, as long as the history, the phases right."""
+    """Which problems match their context: no leading zeros, the length of the history, the right phases."""
     machine, view = contexts.transducer, contexts.view
     by_column = [m for m in range(digits.shape[1]) if m != machine.hub]
     there = (columns != machine.base).sum(-1)  # (N, M')
@@ -201,7 +201,7 @@ def _admitted(
 def _with_hub(
     machine: Transducer, digits: Digits, lengths: Ints, value: Ints
 ) -> tuple[Digits, Ints]:
-    """Operands with the hub among them."""
+    """Insert the hub into the operands."""
     multiplier = np.zeros((len(digits), 1, digits.shape[2]), dtype=np.uint8)
     size = max(1, len(np.base_repr(int(value.max()), machine.base)))
     multiplier[:, 0, :size] = value[:, None] // machine.base ** np.arange(size) % machine.base

@@ -1,10 +1,10 @@
-"""How far logits computed in float32 can be from exact ones: a bound from norms and sizes, layer by layer.
+"""Bound how far float32 logits can be from exact ones, layer by layer, from norms and sizes.
 
-A forward error analysis: n roundings cost a factor of 1 + gamma(n) at most, gamma(n) = n u / (1 - n u), u = 2^-24
-(Higham, Accuracy and Stability of Numerical Algorithms, 2002, ch. 3), whatever the order of sums, with or
-without FMA. How long vectors get is measured; what is measured was computed, so it may be off by the error, too.
+This is a forward error analysis. n roundings change a number by a factor of at most 1 + gamma(n), gamma(n) = n u /
+(1 - n u), u = 2^-24, in any order of sums, with or without FMA (Higham, Accuracy and Stability of Numerical Algorithms,
+2002, ch. 3). The norms of vectors are measured. A measured value was itself computed, so it may be off by the error, too.
 
-Assumed: the exact weights are the numbers stored; +, -, * round to nearest as IEEE 754 has it (no TF32, no
+Assumptions: the exact weights are the numbers stored; +, -, * round to nearest as IEEE 754 has it (no TF32, no
 bfloat16); division, sqrt, exp, erf are within 4 units in the last place, and exp(-inf) is 0; mean and
 variance are computed in one of the ways of Chan, Golub & LeVeque (1983); nothing over- or underflows.
 
@@ -39,38 +39,38 @@ M = TypeVar("M", bound=nn.Module)
 
 
 def gamma(roundings: int) -> float:
-    """The most that so many roundings change a number by, relative to it."""
+    """The largest relative change of a number by this many roundings."""
     return roundings * U / (1 - roundings * U)
 
 
 class Vectors(NamedTuple):
-    """The vectors at one point of a model, in groups, by 2-norms: (G,) or ()."""
+    """Bounds on the 2-norms of the vectors at one point of a model, in groups: (G,) or ()."""
 
     size: Tensor  # no exact vector is longer
     error: Tensor  # no computed vector is further from the exact one
-    own: Tensor  # what of the error would be left, had the last step been given exact vectors
+    own: Tensor  # the part of the error that the last step makes on exact inputs
 
     @property
     def computed(self) -> Tensor:
         return self.size + self.error
 
     def joined(self) -> Vectors:
-        """The groups side by side."""
+        """The groups as one vector."""
         return Vectors(*(part.norm() for part in self))
 
     def through(self, slope: Tensor | float, rounding: Tensor, size: Tensor) -> Vectors:
-        """After a map with this slope that makes these roundings itself."""
+        """The bounds after a map with this slope and these rounding errors of its own."""
         return Vectors(size, slope * self.error + rounding, slope * self.own + rounding)
 
     def plus(self, other: Vectors) -> Vectors:
-        """The other's own error remains: this one is taken as given."""
+        """The sum of two vectors; the own error is the other's."""
         rounding = U * (self.computed + other.computed)
         error = self.error + other.error + rounding
         return Vectors(self.size + other.size, error, other.own + rounding)
 
 
 class Products(NamedTuple):
-    """The most that was seen of a linear layer: 2-norms of |W||x| + |b| and of Wx + b."""
+    """Measured maxima of a linear layer: 2-norms of |W||x| + |b| and of Wx + b."""
 
     terms: Tensor  # (G,)
     out: Tensor  # (G,)
@@ -83,7 +83,7 @@ class Products(NamedTuple):
         return cls(*(slack * y.norm(dim=-1).amax(0).double() for y in split))
 
     def after(self, layer: nn.Linear, x: Vectors) -> Vectors:
-        """Every term of a sum meets in_features + 1 roundings; what was measured may be two errors away."""
+        """Bounds after the layer: every term of a sum is rounded in_features + 1 times."""
         weight = layer.weight.double().view(len(self.out), -1, layer.in_features)
         slope, absolute = torch.linalg.matrix_norm(weight, 2), torch.linalg.matrix_norm(weight)
         rounding = gamma(layer.in_features + 1) * (self.terms + away(layer, x.error) * absolute)
@@ -91,7 +91,7 @@ class Products(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """The most that was seen of a norm, s = sqrt(variance + eps): 1 / s, rms(x) / s, ||g (x - mean) / s||."""
+    """Measured maxima of a layer norm, s = sqrt(variance + eps): 1 / s, rms(x) / s, ||g (x - mean) / s||."""
 
     steep: Tensor
     spread: Tensor
@@ -106,7 +106,7 @@ class Moments(NamedTuple):
         return cls(scale.max(), (rms * scale).max(), length.max())
 
     def moved(self, layer: nn.LayerNorm, x: Vectors) -> Tensor:
-        """How far s may be from what was measured, relative to it: it moves by 1 / sqrt(D) of what x does."""
+        """The largest relative difference of s from its measured value; it changes by 1 / sqrt(D) of the change of x."""
         return away(layer, x.error) * self.steep / math.sqrt(layer.weight.numel())
 
     def after(self, layer: nn.LayerNorm, x: Vectors) -> Vectors:
@@ -127,7 +127,7 @@ class Moments(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """The steepest that a feed-forward layer, with the norm before it if there is one, was where it was used."""
+    """The measured maximal slope of a feed-forward layer, with the norm before it if there is one."""
 
     slope: Tensor
 
@@ -159,7 +159,7 @@ class Slopes(NamedTuple):
 
 
 class Mixtures(NamedTuple):
-    """The most that was seen of an attention: keys in sight; sum_j w_j ||v_j - mean||, how far values are apart."""
+    """Measured maxima of an attention: visible keys, and sum_j w_j ||v_j - mean||, the spread of the values."""
 
     keys: Tensor
     apart: Tensor  # (H,)
@@ -177,19 +177,18 @@ class Mixtures(NamedTuple):
 
 
 class Meter:
-    """Measures a model at work, then bounds the rounding errors of its logits in float32.
+    """Measures a model while it runs, then bounds the float32 rounding errors of its logits.
 
     with Meter(model) as meter:
         model(batch)  # any number of times
-    meter.bound()  # no logit is further from exact arithmetic, here or wherever the same is seen
+    meter.bound()  # no logit is further from exact arithmetic, on these inputs or on others with the same contexts
 
-    It may measure the model in float64: that is 2^29 times as exact, so the bound is a little lower, and the
-    logits measured are as good as exact.
+    It may measure the model in float64, which is 2^29 times as precise. Then the bound is a little lower.
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._most: dict[nn.Module, Any] = {}  # that was seen, over all that was run
+        self._most: dict[nn.Module, Any] = {}  # measured maxima over all runs
         self._hooks: list[RemovableHandle] = []
         *_, self._head = self._all(nn.Linear)
 
@@ -231,17 +230,19 @@ class Meter:
 
         def ran(module: nn.Module, given: tuple[Tensor], out: Tensor) -> None:
             with torch.no_grad():
-                found = measure(module, given[0], out)
-                known = self._most.get(about, found)
-                self._most[about] = type(found)(*map(torch.maximum, known, found))
+                values = measure(module, given[0], out)
+                known = self._most.get(about, values)
+                self._most[about] = type(values)(*map(torch.maximum, known, values))
 
         self._hooks.append(module.register_forward_hook(ran))
 
     @torch.no_grad()
     def bound(self) -> float | None:
-        """At least |computed - exact| of every logit; None where an encoding does not say what it adds."""
+        """An upper bound on |computed - exact| of every logit; None where an encoding states no bounds."""
         if not self._most:
-            raise TenfoldError("nothing was measured yet; run the model while the meter is open")
+            raise TenfoldError(
+                "the meter has measured nothing yet; run the model inside its `with` block"
+            )
         if any(steady_of(pe) is None for pe in self._all(PositionalEncoding)):
             return None
         x = None
@@ -272,7 +273,7 @@ class Meter:
         return self._after(stack.norm, x) if stack.norm in self._most else x
 
     def _fed_forward(self, block: Block, x: Vectors) -> Vectors:
-        """Two bounds hold: slopes multiplied, or the slope of it all where it was used; the lesser is taken."""
+        """Two bounds hold, the product of slopes and the measured slope of the whole; the smaller one is used."""
         given, steep, moved = x._replace(own=x.own * 0), torch.ones(()), torch.zeros(())
         if block.pre:
             seen: Moments = self._most[block.feedforward_norm]
@@ -318,7 +319,7 @@ class Meter:
 
 
 def away(layer: nn.Linear | nn.LayerNorm, error: Tensor) -> Tensor:
-    """How far a vector that is computed may be from the one that was measured: each is off by the error in float32."""
+    """How far a computed vector may be from the measured one: in float32 both are off by the error."""
     return error * (2 if layer.weight.dtype == torch.float32 else 1)
 
 

@@ -1,4 +1,4 @@
-"""Merging states that never disagree: of a partial machine the fewest are hard to find, so greedily, with a bound below.
+"""Merge states that never disagree. The smallest machine is NP-hard to find, so merging is greedy, with a lower bound.
 
 Shapes: K classes of equal nodes, S symbols.
 """
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from tenfold.data.tasks.task import Ints
 
 UNDEFINED = -3  # in both tables: no admissible input goes there
-FOLDABLE = 1_000  # classes; more are left as they are
-TRIES = 8  # orders of folding, until one meets the bound
+FOLDABLE = 1_000  # classes; larger machines are not merged
+TRIES = 8  # random orders of merging, until one reaches the bound
 
 Bools = NDArray[np.bool_]
 
 
 def fold(output: Ints, following: Ints) -> tuple[Ints, int]:
-    """A block (K,) for each class so that blocks can be states, and a bound on how many are needed."""
+    """A block (K,) for each class, such that blocks can be states, and a lower bound on their number."""
     classes = len(output)
     if classes > FOLDABLE:
         return np.arange(classes), 1
-    columns = np.unique(np.concatenate([output, following]), axis=1)  # like columns count once
+    columns = np.unique(np.concatenate([output, following]), axis=1)  # equal columns count once
     output, following = columns[:classes], columns[classes:]
     apart = _incompatible(output, following)
     apart_all = _clique(apart)
@@ -37,7 +37,7 @@ def fold(output: Ints, following: Ints) -> tuple[Ints, int]:
 
 
 def _incompatible(output: Ints, following: Ints) -> Bools:
-    """Which classes (K, K) write differently on some word that both define."""
+    """Which pairs of classes (K, K) have different outputs on some word that both define."""
     apart = np.zeros((len(output), len(output)), dtype=bool)
     for column in output.T:
         there = column != UNDEFINED
@@ -52,7 +52,7 @@ def _incompatible(output: Ints, following: Ints) -> Bools:
 
 
 def _clique(apart: Bools) -> list[int]:
-    """Classes no two of which can be one state: greedily, from each of many, the largest set found."""
+    """A large set of classes of which no two can be one state, by greedy search from 64 starts."""
     degree = apart.sum(1)
     best: list[int] = []
     for first in np.argsort(-degree, kind="stable")[:64].tolist():
@@ -65,7 +65,7 @@ def _clique(apart: Bools) -> list[int]:
 
 
 class _Folding:
-    """Classes merged one by one; a merge takes along what follows, and is undone where two write differently."""
+    """Merges classes one by one. A merge includes the successors, and is undone where two outputs differ."""
 
     def __init__(self, output: Ints, following: Ints, apart: Bools) -> None:
         self.block = np.arange(len(output))  # (K,): each class's block, named by one of its classes
@@ -73,7 +73,7 @@ class _Folding:
         self.kept = np.zeros(len(output), dtype=bool)  # (K,): blocks that stay
 
     def run(self, apart_all: list[int], rng: np.random.Generator) -> Ints:
-        """First the classes that must be apart; then always the one with the fewest blocks to go to."""
+        """Keep the classes that must be distinct; then always merge the class with the fewest possible blocks."""
         self.kept[apart_all] = True
         luck = rng.random(len(self.block))
         while len(rest := np.setdiff1d(self.block, kept := np.flatnonzero(self.kept))):
@@ -82,7 +82,9 @@ class _Folding:
             order = np.lexsort((luck[rest], -there[rest].sum(1), options.sum(1)))
             one = int(rest[order[0]])
             places = kept[options[order[0]]]
-            shared = (there[places] & there[one]).sum(1)  # the more of these, the surer
+            shared = (there[places] & there[one]).sum(
+                1
+            )  # more shared symbols make a merge more reliable
             surest = places[np.argsort(-shared, kind="stable")].tolist()
             self.kept[one] = not any(self._merge(place, one) for place in surest)
         return self.block
@@ -98,10 +100,10 @@ class _Folding:
                 continue
             if self.apart[a, b]:
                 self.block, self.output, self.next, self.apart = before
-                self.apart[one, other] = self.apart[other, one] = True  # however merging goes on
+                self.apart[one, other] = self.apart[other, one] = True  # whatever is merged later
                 return False
             if self.kept[b]:
-                a, b = b, a  # of two that are kept each is apart from the other
+                a, b = b, a  # two kept blocks are always incompatible
             both = (self.next[a] >= 0) & (self.next[b] >= 0)
             pairs += zip(self.next[a, both].tolist(), self.next[b, both].tolist(), strict=True)
             self.block[self.block == b] = a
@@ -113,7 +115,7 @@ class _Folding:
 
 
 def merged(output: Ints, following: Ints, block: Ints) -> tuple[Ints, Ints]:
-    """Tables (K, S) whose rows at the blocks' names hold what any of their classes defines."""
+    """Tables (K, S) whose row for a block has every entry that any of its classes defines."""
     at, symbol = np.nonzero(output != UNDEFINED)
     after = following[at, symbol]
     tables = np.full((2, *output.shape), UNDEFINED, dtype=np.int64)
@@ -123,5 +125,5 @@ def merged(output: Ints, following: Ints, block: Ints) -> tuple[Ints, Ints]:
 
 
 def named(names: Ints, entries: Ints) -> Ints:
-    """New names for states; END and UNDEFINED keep theirs."""
+    """Rename states; END and UNDEFINED stay."""
     return np.where(entries < 0, entries, names[np.maximum(entries, 0)])
