@@ -12,7 +12,7 @@ three, and of attention with `trf` before training; intervals are over other suc
 
 import statistics
 
-from tenfold.features.reach.run_reach import measured, told
+from tenfold.features.reach.run_reach import measured, theoretical_reach
 from tenfold.papers.extrapolation import scatter
 from tenfold.papers.extrapolation.convergence import ranked
 from tenfold.papers.extrapolation.experiments import perplexity
@@ -52,7 +52,7 @@ def fields(run, rows):
     yield "erf", "uniform", statistics.median(found.fields.attention.flatten().tolist()), heads
     yield "erf", "gradient", statistics.median(found.fields.head_gradient.flatten().tolist()), heads
     yield "erf", "input", found.fields.gradient, 1
-    drawn = told(run.built.model(), per_layer, found.fields.tokens)
+    drawn = theoretical_reach(run.built.model(), per_layer, found.fields.tokens)
     for slice, theory in (("uniform", found.theory), ("drawn", drawn)):
         yield "trf", slice, statistics.median([each for layer in theory for each in layer]), heads
 

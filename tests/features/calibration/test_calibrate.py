@@ -13,7 +13,7 @@ from tenfold.features.calibration.calibrate import FILE, accuracy, calibrate, wi
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.calibration_figures import after, before, draw_calibration
 from tenfold.features.calibration.calibration_section import section
-from tenfold.features.calibration.calibration_text import told
+from tenfold.features.calibration.calibration_text import calibration_lines
 from tenfold.runs.recipe import Recipe
 
 KINDS = ("seq2seq", "decoder")
@@ -59,7 +59,7 @@ def test_a_model_that_does_not_interpolate_is_refused(run):
 def test_one_that_is_allowed_to_be_imperfect_says_how_right_it_was(run, found):
     assert not found.interpolates
     assert found.accuracy == accuracy(run, 20)
-    assert "imperfect" in told(found)[0]
+    assert "imperfect" in calibration_lines(found)[0]
 
 
 def test_a_perfect_model_is_calibrated(run, monkeypatch):
@@ -113,7 +113,7 @@ def test_lines_of_every_layer_and_attention(run, found):
     assert {line.head for line in found.lines} == {1, 2}
     assert max(line.value for line in found.lines) == 0
     assert any(line.keys.startswith("operand") for line in found.lines)
-    assert len(told(found)) == 3 + len(found.heads)
+    assert len(calibration_lines(found)) == 3 + len(found.heads)
 
 
 def test_the_last_layer_speaks_for_all(run):

@@ -66,7 +66,7 @@ def test_weight_on_columns(two_heads):
 
 
 def test_digits_that_are_not_asked_do_not_count(two_heads):
-    units = replace(two_heads, asked=torch.tensor([[True, False]]))
+    units = replace(two_heads, graded=torch.tensor([[True, False]]))
     assert units.each_head.tolist() == [[1.0, 0.0]]
     assert units.some_head_by_chance == 1.0
     assert units.weight() == pytest.approx((0.9 + 0.3) / 2)
@@ -104,8 +104,8 @@ def test_a_whole_model_by_plain_loops(kind, own, width, make_model, make_batcher
                 s for s in range(keys) if places["role"][b, s] >= 3 and places["column"][b, s] == here
             }  # fmt: skip
             graded = batch.target[b, t] != IGNORED and here < longest[b]
-            assert bool(found.asked[b, t]) == bool(graded and own_keys)
-            if not found.asked[b, t]:
+            assert bool(found.graded[b, t]) == bool(graded and own_keys)
+            if not found.graded[b, t]:
                 continue
             digits += 1
             for layer in range(2):

@@ -10,7 +10,7 @@ from PIL import Image
 from tenfold.drawing.report_page import write_report
 from tenfold.features.influence.run_influence import influence, lists
 from tenfold.features.maps.map_figures import _vectors, draw_maps
-from tenfold.features.maps.map_section import as_json, told
+from tenfold.features.maps.map_section import as_json, map_lines
 from tenfold.features.maps.positional_maps import Layer, layers
 from tenfold.features.maps.run_maps import maps
 from tenfold.runs.recipe_files import recipe
@@ -67,7 +67,7 @@ def test_whatever_there_is_can_be_drawn(make_model, make_batcher, ragged, tmp_pa
     model = make_model("encoder", pe, layers=depth)
     found = layers(model, make_batcher("in_place", frame=6)(ragged))
     assert written(draw_maps(found, tmp_path, "100% $ <title>"))
-    assert told(found)
+    assert map_lines(found)
     json.dumps(as_json(found))
 
 
@@ -86,7 +86,7 @@ def test_every_bar_of_colours_has_its_own_place(runs, depth):
 def test_nothing_to_draw(make_model, make_batcher, ragged, tmp_path):
     found = layers(make_model("encoder", "rotary"), make_batcher("in_place", frame=6)(ragged))
     assert draw_maps(found, tmp_path, "a title") == []
-    assert told(found) == ['all layers: the encoding "rotary" has nothing learned to show']
+    assert map_lines(found) == ['all layers: the encoding "rotary" has nothing learned to show']
 
 
 def test_longest_first(runs):
@@ -96,11 +96,11 @@ def test_longest_first(runs):
     with torch.no_grad():
         before = encoding.table.clone()
         encoding.table[encoding.relation.reach + 1 - 1] = 7.0  # offset -1, of a head of 8
-    line = told(maps(run), 2)[0]
+    line = map_lines(maps(run), 2)[0]
     with torch.no_grad():
         encoding.table.copy_(before)
     assert line.startswith("layer 1, keys by offset on index, query - key; longest:  -1 (19.8)")
-    assert told(found)[-1] == "the next lower digit of the same number is at offset -1"
+    assert map_lines(found)[-1] == "the next lower digit of the same number is at offset -1"
 
 
 def test_maps_on_the_command_line(runs, tenfold, tmp_path):

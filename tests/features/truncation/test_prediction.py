@@ -149,7 +149,7 @@ def test_a_function_that_fails_says_where():
 def test_a_million_digits(name, modulus, limit, slice):
     (found,) = predict(operation(name, modulus), 4, [10**6], slice=slice)
     assert found.accuracy == pytest.approx(limit, abs=1e-15)
-    assert found.told is None or limit in (0.0, 1.0)
+    assert found.exact_text is None or limit in (0.0, 1.0)
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])

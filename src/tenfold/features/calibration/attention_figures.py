@@ -28,35 +28,37 @@ SHOWN = {  # metric: words, dashed where it is chance
 }
 
 
-def tokens_of(found: Looks) -> list[Token]:
+def tokens_of(measured: Looks) -> list[Token]:
     """The question as it is written, from the first problem: ("operand 1", 4), ..., ("operator", -1), ..."""
-    role, place = (found.at[axis][0].tolist() for axis in ("role", "significance"))
+    role, place = (measured.at[axis][0].tolist() for axis in ("role", "significance"))
     return [(role_word(r), p) for r, p in zip(role, place, strict=True)]
 
 
-def panel(axes: Any, values: Matrix, found: Looks, title: str, *, low: float = 0.0, high: float = 1.0) -> None:  # fmt: skip
+def panel(axes: Any, values: Matrix, measured: Looks, title: str, *, low: float = 0.0, high: float = 1.0) -> None:  # fmt: skip
     """A head's attention to the question, or a bias; dots mark the column that each answer digit is written from."""
-    asked = found.asked.any(0)
-    matrix(axes, values[asked.numpy()], tokens_of(found), low, high)
-    rows, keys = found.own()[0, asked].nonzero(as_tuple=True)
+    graded = measured.graded.any(0)
+    matrix(axes, values[graded.numpy()], tokens_of(measured), low, high)
+    rows, keys = measured.own()[0, graded].nonzero(as_tuple=True)
     for ink, size in (("#101010", 7.0), (OWN, 3.0)):  # seen on the darkest cell and on the lightest
         axes.scatter(keys.tolist(), rows.tolist(), s=size, color=ink, lw=0)
     axes.set_ylabel("answer digit", fontsize=7)
     axes.set_title(title, fontsize=8, loc="left")
 
 
-def attention(axes: Any, found: Looks, place: Place, words: str = "", *, high: float = 1.0) -> None:
+def attention(
+    axes: Any, measured: Looks, place: Place, words: str = "", *, high: float = 1.0
+) -> None:
     """One head's mean attention, with the share of digits at which their own column leads: `4 digits: 100%`."""
     layer, head = place
-    share = float(found.each_head[layer - 1, head - 1])
-    digits = int(found.asked.any(0).sum())
-    values = found.mean(layer, head).double().numpy()
-    panel(axes, values, found, f"{words}{digits} digits: {share:.0%}", high=high)
+    share = float(measured.each_head[layer - 1, head - 1])
+    digits = int(measured.graded.any(0).sum())
+    values = measured.mean(layer, head).double().numpy()
+    panel(axes, values, measured, f"{words}{digits} digits: {share:.0%}", high=high)
 
 
-def strongest(found: Sequence[Looks], place: Place) -> float:
+def strongest(measured: Sequence[Looks], place: Place) -> float:
     """The most that one head has on one token, in the mean: for the same colours in several panels."""
-    return max(float(each.mean(*place)[each.asked.any(0)].max()) for each in found)
+    return max(float(each.mean(*place)[each.graded.any(0)].max()) for each in measured)
 
 
 def right_then_lost(
@@ -70,12 +72,12 @@ def right_then_lost(
     attention(left, short, place, f"layer {place[0]}, head {place[1]}, ", high=high)
     attention(middle, long, place, "the same, ", high=high)
     for number, (metric, (words, dashes)) in enumerate(SHOWN.items()):
-        found_at = _by_length(rows, metric)
+        by_length = _by_length(rows, metric)
         color = PALETTE[min(number, 2)]
-        lengths = list(found_at)
-        middle_values = [100 * statistics.median(found_at[n]) for n in lengths]
+        lengths = list(by_length)
+        middle_values = [100 * statistics.median(by_length[n]) for n in lengths]
         right.plot(lengths, middle_values, color=color, dashes=dashes or (None, None), lw=1.5, label=words)  # fmt: skip
-        worst, best = ([100 * pick(found_at[n]) for n in lengths] for pick in (min, max))
+        worst, best = ([100 * pick(by_length[n]) for n in lengths] for pick in (min, max))
         right.fill_between(lengths, worst, best, color=color, alpha=0.15, lw=0)
     trained = max((row["trained"] for row in rows if row["trained"]), default=0)
     right.axvspan(0.5, trained + 0.5, color="#000000", alpha=0.06, lw=0)
@@ -91,24 +93,24 @@ def right_then_lost(
 
 
 def _by_length(rows: Sequence[Row], metric: str) -> dict[int, list[float]]:
-    found: dict[int, list[float]] = {}
+    measured: dict[int, list[float]] = {}
     for row in rows:
         if (row["metric"], row["slice"]) == (metric, "uniform"):
-            found.setdefault(row["length"], []).append(row["value"])
-    return dict(sorted(found.items()))
+            measured.setdefault(row["length"], []).append(row["value"])
+    return dict(sorted(measured.items()))
 
 
 SIDES: Mapping[str, str] = {"self": "self-attention", "cross": "cross-attention"}
 
 
-def lines_beside(found: InCommon, path: Path, title: str) -> Figure:
+def lines_beside(measured: InCommon, path: Path, title: str) -> Figure:
     """For each line, how many heads keep it, and how many have it among as many of the largest learned biases."""
-    tall = sum(len(kind.lines) for kind in found.kinds)
+    tall = sum(len(kind.lines) for kind in measured.kinds)
     figure, panels = pyplot.subplots(
-        len(found.kinds), 1, figsize=(5.6, 1.6 + 0.27 * tall), layout="constrained", squeeze=False, sharex=True,
-        height_ratios=[1 + len(kind.lines) for kind in found.kinds],
+        len(measured.kinds), 1, figsize=(5.6, 1.6 + 0.27 * tall), layout="constrained", squeeze=False, sharex=True,
+        height_ratios=[1 + len(kind.lines) for kind in measured.kinds],
     )  # fmt: skip
-    for axes, kind in zip(panels[:, 0], found.kinds, strict=True):
+    for axes, kind in zip(panels[:, 0], measured.kinds, strict=True):
         _bars(axes, kind)
     panels[-1, 0].set_xlabel("heads", fontsize=8)
     panels[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -126,6 +128,6 @@ def _bars(axes: Any, kind: Kind) -> None:
         axes.barh(rows + shift, [counts[line] for line in kind.lines], 0.36, color=color, label=words)  # fmt: skip
     axes.set_yticks(rows, [str(line) for line in kind.lines], fontsize=7)
     axes.tick_params(labelsize=7, length=2)
-    told = f"{SIDES[kind.group[1]]}: {kind.common} of {kind.count} in common, {kind.by_chance:.1f} by chance"
-    axes.set_title(told, fontsize=8, loc="left")
+    title_text = f"{SIDES[kind.group[1]]}: {kind.common} of {kind.count} in common, {kind.by_chance:.1f} by chance"
+    axes.set_title(title_text, fontsize=8, loc="left")
     axes.spines[["top", "right"]].set_visible(False)

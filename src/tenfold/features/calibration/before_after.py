@@ -24,19 +24,19 @@ PROBLEMS = 64
 ALIKE = 0.9  # of the best head's share: as good
 
 
-def before_after(first: Run, second: Run, found: Calibration, path: Path) -> Figure:
+def before_after(first: Run, second: Run, calibration: Calibration, path: Path) -> Figure:
     """A run, what was calibrated of it, and the run trained again with that: `path.png` and `path.svg`.
 
     Attention of one head (`shown_head`), over problems of the training length and of twice that.
     """
     size = second.recipe.model
-    found.check_fits(size.kind, size.layers, size.heads)
+    calibration.check_fits(size.kind, size.layers, size.heads)
     trained = first.recipe.data.length
     right, lost = (looks_of(first, length, PROBLEMS) for length in (trained, TIMES * trained))
     again = looks_of(second, TIMES * trained, PROBLEMS)
-    head = shown_head(found, right)
+    head = shown_head(calibration, right)
     place = head.layer, head.head
-    bias = bias_of(head, found, again)
+    bias = bias_of(head, calibration, again)
     deepest = float(np.nanmin(bias, initial=0.0))
     figure = pyplot.figure(figsize=(9.6, 5.0), layout="constrained")
     grid = GridSpec(2, 4, figure, width_ratios=(1, 1.3, 1.3, 1.3), height_ratios=(1, 0.95))
@@ -61,36 +61,43 @@ def before_after(first: Run, second: Run, found: Calibration, path: Path) -> Fig
     return save_figure(figure, path, title, None)
 
 
-def shown_head(found: Calibration, looked: Looks) -> Head:
+def shown_head(calibration: Calibration, attention_there: Looks) -> Head:
     """A head that is led by the own column about as often as any, and keeps lines to as many operands as there are."""
-    crossing = any(head.attention == "cross" for head in found.heads)
-    asked = [head for head in found.heads if head.attention == ("cross" if crossing else "causal")]
-    shares = [float(looked.each_head[head.layer - 1, head.head - 1]) for head in asked]
+    crossing = any(head.attention == "cross" for head in calibration.heads)
+    candidates = [
+        head for head in calibration.heads if head.attention == ("cross" if crossing else "causal")
+    ]
+    shares = [
+        float(attention_there.each_head[head.layer - 1, head.head - 1]) for head in candidates
+    ]
 
     def worth(number: int) -> tuple[bool, bool, int, float]:
-        lines = [line for line in asked[number].kept if line.track.side == "cross"]
+        lines = [line for line in candidates[number].kept if line.track.side == "cross"]
         operands = {line.keys for line in lines if line.axis is not None}
         return bool(lines), shares[number] >= ALIKE * max(shares), len(operands), shares[number]
 
-    return asked[max(range(len(asked)), key=worth)]
+    return candidates[max(range(len(candidates)), key=worth)]
 
 
-def bias_of(head: Head, found: Calibration, looked: Looks) -> Matrix:
+def bias_of(head: Head, calibration: Calibration, attention_there: Looks) -> Matrix:
     """What the head's lines are on these questions, answer tokens by keys; nan where nothing is seen, 0 without lines."""
-    pe = Calibrated(found.heads_a_layer, list(head.lines(None, found.rules.soft)))
+    pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, calibration.rules.soft)))
     pe.serve(Attends(head.attention))
-    bias, seen = pe.bias(looked.q_at, looked.at), pe.visible(looked.q_at, looked.at)
+    bias, seen = (
+        pe.bias(attention_there.q_at, attention_there.at),
+        pe.visible(attention_there.q_at, attention_there.at),
+    )
     if bias is None or seen is None:
-        return np.zeros(looked.weights.shape[-2:])
+        return np.zeros(attention_there.weights.shape[-2:])
     return bias.masked_fill(~seen, np.nan)[0, head.head - 1].double().numpy()
 
 
 def curve(run: Run, name: str) -> Curve:
     """Exact match against length, as the run measured it when it was finished."""
-    asked = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}
+    wanted = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}
     points = tuple(
         Point(row["length"], (row["value"],), row["low"], row["high"], row["n"])
         for row in run.result()["rows"]
-        if asked.items() <= row.items()
+        if wanted.items() <= row.items()
     )
     return Curve(name, "", points, run.recipe.data.length, run.built.batcher.task.counted)

@@ -110,13 +110,13 @@ def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
         yield built.batcher.task.sample(min(PART, n - start), length, rng, built.draw)
 
 
-def with_lines(recipe: Recipe, found: Calibration, positions: Positions = "drop") -> Recipe:
+def with_lines(recipe: Recipe, calibration: Calibration, positions: Positions = "drop") -> Recipe:
     """The recipe with a calibration's lines in place of its encodings, or over them; the lines are part of it."""
     if positions not in get_args(Positions):
         raise unknown("choice of positions", positions, get_args(Positions))
     size = recipe.model
-    found.check_fits(size.kind, size.layers, size.heads)
-    lines = found.encoding()
+    calibration.check_fits(size.kind, size.layers, size.heads)
+    lines = calibration.encoding()
     values = recipe.as_json()
     name = recipe.name if recipe.name.endswith("calibrated") else f"{recipe.name}-calibrated"
     if positions == "drop":

@@ -66,7 +66,7 @@ def calibrate(
     from tenfold.features.calibration.calibrate import FILE, directions_of
     from tenfold.features.calibration.calibrate import calibrate as find
     from tenfold.features.calibration.calibration_figures import draw_calibration
-    from tenfold.features.calibration.calibration_text import as_json, told
+    from tenfold.features.calibration.calibration_text import as_json, calibration_lines
     from tenfold.runs.run import is_shipped, open_run
 
     if again is not None and figures is None:
@@ -74,19 +74,19 @@ def calibrate(
     opened, second = open_run(run), None if again is None else open_run(again)
     if out is None and is_shipped(opened):
         raise TenfoldError(f'"{run}" comes with the package; name a file for its lines with --out')
-    found = find(
+    calibration = find(
         opened, samples, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions_of(directions),
         source=from_, scores=scores, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint,
     )  # fmt: skip
     path = out or opened.folder / FILE
-    found.save(path)
-    drawn = draw_calibration(found, figures) if figures is not None else []
+    calibration.save(path)
+    drawn = draw_calibration(calibration, figures) if figures is not None else []
     if second is not None and figures is not None:
-        drawn.append(before_after(opened, second, found, figures / "before-after"))
+        drawn.append(before_after(opened, second, calibration, figures / "before-after"))
     files = [str(file) for figure in drawn for file in figure.files]
     if json_:
-        return print_json({**as_json(found), "file": str(path), "figures": files})
-    print(*told(found), f"lines: {path}", *files, sep="\n")
+        return print_json({**as_json(calibration), "file": str(path), "figures": files})
+    print(*calibration_lines(calibration), f"lines: {path}", *files, sep="\n")
     own = (
         opened.folder / "recipe.yaml"
     )  # as it was trained: its name alone has no scale and no changes

@@ -29,36 +29,40 @@ Matrix = NDArray[np.float64]
 Token = tuple[str, int]  # keys and place: ("operand 1", 0) is its units, ("operator", -1)
 
 
-def draw_calibration(found: Calibration, folder: Path, name: str = "calibration") -> list[Figure]:
+def draw_calibration(
+    calibration: Calibration, folder: Path, name: str = "calibration"
+) -> list[Figure]:
     """A figure for each layer and attention, a row a head, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for (attention, layer), some in itertools.groupby(
-        found.heads, key=lambda head: (head.attention, head.layer)
+        calibration.heads, key=lambda head: (head.attention, head.layer)
     ):
-        figure = _rows(list(some), found)
-        which = "all layers, from the last" if found.rules.source == "last" else f"layer {layer}"
+        figure = _rows(list(some), calibration)
+        which = (
+            "all layers, from the last" if calibration.rules.source == "last" else f"layer {layer}"
+        )
         path = folder / f"{name}-{SIDES[attention].split('-')[0]}-{layer}"
         drawn.append(save_figure(figure, path, f"{SIDES[attention]}, {which}", None))
     return drawn
 
 
-def _rows(heads: Sequence[Head], found: Calibration) -> Any:
+def _rows(heads: Sequence[Head], calibration: Calibration) -> Any:
     figure, panels = pyplot.subplots(
         len(heads), 3, figsize=(8.6, 1.9 * len(heads) + 0.3), layout="constrained", squeeze=False,
         width_ratios=(1, 1.1, 1.25),
     )  # fmt: skip
     for row, head in zip(panels, heads, strict=True):
-        _before(row[0], head, found.rules.scores)
+        _before(row[0], head, calibration.rules.scores)
         _scores(row[1], head)
-        _after(row[2], head, found)
+        _after(row[2], head, calibration)
     return figure
 
 
 def _tokens(head: Head, times: int = 1) -> list[Token]:
     """The keys, as written; with `times`, as a longer input has them."""
     lines = [line for family in head.families for line in family.lines]
-    found: list[Token] = []
+    tokens: list[Token] = []
     for keys in WRITTEN:
         upright = [line for line in lines if line.direction == "vertical" and line.keys == keys]
         places = sorted(-1 if line.digit is None else line.digit for line in upright)
@@ -66,8 +70,8 @@ def _tokens(head: Head, times: int = 1) -> list[Token]:
         if moving and places:
             places = list(range(min(places), min(places) + times * len(places)))
         falls = any(line.direction == "anti-diagonal" for line in moving)
-        found += [(keys, place) for place in (reversed(places) if falls else places)]
-    return found
+        tokens += [(keys, place) for place in (reversed(places) if falls else places)]
+    return tokens
 
 
 def before(head: Head) -> Matrix:
@@ -82,7 +86,7 @@ def before(head: Head) -> Matrix:
     return np.array(columns, dtype=np.float64).T
 
 
-def after(head: Head, found: Calibration, times: int = TIMES) -> Matrix:
+def after(head: Head, calibration: Calibration, times: int = TIMES) -> Matrix:
     """The bias on an input so many times as long, as the encoding gives it; nan where nothing is seen."""
     tokens = _tokens(head, times)
     role = {"text": 0, "operator": 1, "start": 1, "answer": 2, **OPERANDS}
@@ -97,15 +101,15 @@ def after(head: Head, found: Calibration, times: int = TIMES) -> Matrix:
     )  # fmt: skip
     queries = torch.arange(rows)[None]
     q_at = Places(role=torch.full((1, rows), 2), column=queries, index=queries)
-    pe = Calibrated(found.heads_a_layer, list(head.lines(None, found.rules.soft)))
+    pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, calibration.rules.soft)))
     pe.serve(Attends(head.attention))
     bias, seen = pe.bias(q_at, k_at), pe.visible(q_at, k_at)
-    shape = (1, found.heads_a_layer, rows, len(tokens))
-    held = torch.zeros(shape) if bias is None else bias.expand(shape)
-    held = held if seen is None else held.masked_fill(~seen, torch.nan)
+    shape = (1, calibration.heads_a_layer, rows, len(tokens))
+    values = torch.zeros(shape) if bias is None else bias.expand(shape)
+    values = values if seen is None else values.masked_fill(~seen, torch.nan)
     own = torch.tensor([name in ("start", "answer") for name in names])
     ahead = own & (here > queries[0][:, None])  # in self-attention nothing later is seen
-    return held[0, head.head - 1].masked_fill(ahead, torch.nan).double().numpy()
+    return values[0, head.head - 1].masked_fill(ahead, torch.nan).double().numpy()
 
 
 def _along(head: Head) -> set[str]:
@@ -119,8 +123,8 @@ def _before(axes: Any, head: Head, scores: str) -> None:
     axes.set_title(f"head {head.head}: {scores}, {low:.2g} to {high:.2g}", fontsize=8, loc="left")
 
 
-def _after(axes: Any, head: Head, found: Calibration) -> None:
-    values = after(head, found)
+def _after(axes: Any, head: Head, calibration: Calibration) -> None:
+    values = after(head, calibration)
     low, high = np.nanmin(values), np.nanmax(values)
     matrix(axes, values, _tokens(head, TIMES), min(low, high - 1), high)
     words = f"bias, 0 to {low:.2g}, {TIMES} x the length" if head.kept else "transparent: no bias"

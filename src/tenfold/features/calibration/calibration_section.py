@@ -11,24 +11,24 @@ from tenfold.drawing.run_groups import Story
 from tenfold.features.calibration.calibrate import FILE
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.calibration_figures import draw_calibration
-from tenfold.features.calibration.calibration_text import told
+from tenfold.features.calibration.calibration_text import calibration_lines
 
 
 def section(story: Story, out: Path) -> str:
     """For a page about one run: its heads, attention before, lines, and the bias after."""
     runs = story.runs
-    held = [run.folder / FILE for run in runs.values() if (run.folder / FILE).exists()]
-    if len(runs) != 1 or not held:
+    paths = [run.folder / FILE for run in runs.values() if (run.folder / FILE).exists()]
+    if len(runs) != 1 or not paths:
         return ""
     head = '<h2>Calibration</h2><p class="soft">What each head looks at, and the lines that are kept of it.</p>'
     try:
-        found = Calibration.read(held[0])
+        calibration = Calibration.read(paths[0])
     except TenfoldError as error:
         return f'{head}<p class="soft">None: {escape(str(error))}</p>'
     svgs = [
         drawn.svg.replace("<svg", f'<svg style="{WIDE}"', 1)
-        for drawn in draw_calibration(found, out)
+        for drawn in draw_calibration(calibration, out)
     ]
     figures = "".join(f'<div class="wide"><figure>{svg}</figure></div>' for svg in svgs)
-    lines = escape("\n".join(told(found)))
+    lines = escape("\n".join(calibration_lines(calibration)))
     return f"{head}{figures}{details('In words', f'<pre>{lines}</pre>')}"

@@ -11,9 +11,9 @@ from tenfold.features.calibration.line_selection import Head, Scored
 SIDES = {"causal": "self-attention", "cross": "cross-attention"}
 
 
-def told(found: Calibration, dropped: int = 2) -> list[str]:
+def calibration_lines(calibration: Calibration, dropped: int = 2) -> list[str]:
     """A line a head: `cross-attention, layer 1, head 2: keeps operand 1, column +0 (3.1); dropped ...`."""
-    rules = found.rules
+    rules = calibration.rules
     how = {side: rules.kappa(side) for side in ("self", "cross")}
     rule = ", ".join(
         f"{side}: {'automatic' if kappa is None else f'kappa {kappa:g}'}"
@@ -21,16 +21,17 @@ def told(found: Calibration, dropped: int = 2) -> list[str]:
     )
     where = "the last layer, for all" if rules.source == "last" else "each layer"
     lines = [
-        f"{found.run}: right on {found.accuracy}" + ("" if found.interpolates else "; imperfect"),
-        f"{rules.scores} of {where}, averaged over {found.samples} problems; thresholds {rule}",
-        *(f"note: {note}" for note in found.notes),
-        *(_head(head, dropped) for head in found.heads),
+        f"{calibration.run}: right on {calibration.accuracy}"
+        + ("" if calibration.interpolates else "; imperfect"),
+        f"{rules.scores} of {where}, averaged over {calibration.samples} problems; thresholds {rule}",
+        *(f"note: {note}" for note in calibration.notes),
+        *(_head(head, dropped) for head in calibration.heads),
     ]
-    empty = len(found.transparent)
+    empty = len(calibration.transparent)
     lines.append(
-        f"{found.kept} lines; {empty} of {len(found.heads)} heads keep nothing and stay open"
+        f"{calibration.kept} lines; {empty} of {len(calibration.heads)} heads keep nothing and stay open"
         if empty
-        else f"{found.kept} lines; every head keeps some"
+        else f"{calibration.kept} lines; every head keeps some"
     )
     return lines
 
@@ -62,9 +63,9 @@ def _named(lines: Sequence[Scored], most: int) -> str:
     return "   ".join(map(_line, lines[:most])) + more
 
 
-def as_json(found: Calibration) -> dict[str, Any]:
+def as_json(calibration: Calibration) -> dict[str, Any]:
     """What was kept, without the averages, which the file has."""
-    known = found.model_dump(mode="json", exclude={"heads"})
+    known = calibration.model_dump(mode="json", exclude={"heads"})
     heads = [
         {
             "attention": head.attention,
@@ -76,6 +77,6 @@ def as_json(found: Calibration) -> dict[str, Any]:
                 f"{family.side} {family.direction}": family.threshold for family in head.families
             },
         }
-        for head in found.heads
+        for head in calibration.heads
     ]
-    return {**known, "lines": found.kept, "heads": heads}
+    return {**known, "lines": calibration.kept, "heads": heads}

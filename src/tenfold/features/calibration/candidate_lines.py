@@ -58,20 +58,20 @@ class Tracks(NamedTuple):
     upright_of: Tensor  # (B, S)
 
 
-def tracks(q_at: Places, k_at: Places, asked: Tensor, held: Tensor) -> Tracks:
+def tracks(q_at: Places, k_at: Places, graded: Tensor, present: Tensor) -> Tracks:
     """For queries (B, T) that are `asked` and keys (B, S) that are `held`; the others have no track."""
-    shape = (*asked.shape, held.shape[1])
-    moving_of, upright_of = torch.full(shape, -1), torch.full_like(held, -1, dtype=torch.long)
+    shape = (*graded.shape, present.shape[1])
+    moving_of, upright_of = torch.full(shape, -1), torch.full_like(present, -1, dtype=torch.long)
     moving: dict[Hashable, int] = {}
     upright: dict[Hashable, int] = {}
     for keys in GROUPS:
-        mine = members(keys, k_at) & held
+        mine = members(keys, k_at) & present
         if not mine.any():
             continue
-        axis = _axis(keys, mine, q_at, k_at, asked)
+        axis = _axis(keys, mine, q_at, k_at, graded)
         if axis is not None:
             behind, related = distance(q_at[axis], k_at[axis])
-            on = (related & mine.unsqueeze(-2)).expand(shape) & asked.unsqueeze(-1)
+            on = (related & mine.unsqueeze(-2)).expand(shape) & graded.unsqueeze(-1)
             direction = _direction(keys, axis, mine, k_at)
             for offset in behind.expand(shape)[on].unique().tolist():
                 here = Track(keys, direction, axis, offset)
@@ -82,13 +82,13 @@ def tracks(q_at: Places, k_at: Places, asked: Tensor, held: Tensor) -> Tracks:
     return Tracks(list(moving), moving_of, list(upright), upright_of)  # type: ignore[arg-type]
 
 
-def _axis(keys: str, mine: Tensor, q_at: Places, k_at: Places, asked: Tensor) -> str | None:
+def _axis(keys: str, mine: Tensor, q_at: Places, k_at: Places, graded: Tensor) -> str | None:
     """By which difference of places a line to these keys runs: of columns, where all have one, else of indices.
 
     Digits without a column, such as a multiplier's, belong to every column: no line runs along them.
     """
     columns = k_at["column"].expand_as(mine)[mine]
-    if (columns >= 0).all() and (q_at["column"].expand_as(asked)[asked] >= 0).all():
+    if (columns >= 0).all() and (q_at["column"].expand_as(graded)[graded] >= 0).all():
         return "column"
     digits = k_at["significance"].expand_as(mine)[mine]
     several = bool((mine.sum(1) > 1).any())

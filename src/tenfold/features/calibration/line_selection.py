@@ -75,15 +75,15 @@ class Head(FiniteStrict):
     @property
     def kept(self) -> list[Scored]:
         """The lines that it keeps, the strongest first."""
-        found = [line for family in self.families for line in family.lines if line.kept]
-        return sorted(found, key=lambda line: -line.mean)
+        chosen = [line for family in self.families for line in family.lines if line.kept]
+        return sorted(chosen, key=lambda line: -line.mean)
 
     @property
     def dropped(self) -> list[Scored]:
         """Those that it does not, as far as they could have been."""
         every = [line for family in self.families for line in family.lines]
-        found = [line for line in every if line.extends and not (line.kept or line.short)]
-        return sorted(found, key=lambda line: -line.mean)
+        chosen = [line for line in every if line.extends and not (line.kept or line.short)]
+        return sorted(chosen, key=lambda line: -line.mean)
 
     def lines(self, layer: int | None, soft: bool) -> Iterator[AttentionLine]:
         """With values d_l - d_max; where soft, whatever lies off the lines has what the dropped lines have in the mean."""
@@ -172,7 +172,7 @@ def _scored(
     ]
     kept = track.extends and not short and threshold is not None and mean > threshold
     if kept and along:
-        held = [cell for cell in cells if cell is not None]
-        kept = 3 * sum(cell > threshold for cell in held) > len(held)
+        present = [cell for cell in cells if cell is not None]
+        kept = 3 * sum(cell > threshold for cell in present) > len(present)
     about = {**track._asdict(), "mean": round(mean, 6), "cells": tuple(cells)}
     return Scored.model_validate({**about, "kept": kept, "short": short})

@@ -78,9 +78,9 @@ def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
             sides = {"causal": (model.stack.encodings, own)}
             if model.stack.cross_encodings is not None and batch.source is not None:
                 sides["cross"] = model.stack.cross_encodings, batch.source
-            for where, layer, logits, seen, found in _looked(model, batch, "logits"):
-                held, source = sides[where]
-                bias = held[layer - 1].bias(own.places.last(read), source.places)
+            for where, layer, logits, seen, pair_tracks in _looked(model, batch, "logits"):
+                encodings, source = sides[where]
+                bias = encodings[layer - 1].bias(own.places.last(read), source.places)
                 added = torch.zeros_like(logits) if bias is None else bias.expand_as(logits)
                 # whatever a window hides: a line that some head does not see is a line
                 query, key = in_order(read, source.tokens.shape[1])
@@ -89,7 +89,7 @@ def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
                     layer,
                     added,
                     (key <= query) | torch.full_like(seen, where == "cross"),
-                    found,
+                    pair_tracks,
                 )
 
     return _averaged(parts())
@@ -100,14 +100,14 @@ def _averaged(parts: Iterable[Part]) -> list[Average]:
     sums = defaultdict(dict)
     counts: dict[tuple[Attention, int], dict[tuple[Track, int], int]]
     counts = defaultdict(lambda: defaultdict(int))
-    for where, number, given, seen, found in parts:
-        for track, row, total, count in _along(given, seen, found):
-            held = sums[where, number]
-            held[track, row] = held.get((track, row), 0) + total
+    for where, number, given, seen, pair_tracks in parts:
+        for track, row, total, count in _along(given, seen, pair_tracks):
+            totals = sums[where, number]
+            totals[track, row] = totals.get((track, row), 0) + total
             counts[where, number][track, row] += count
     return [
-        _average(where, number, held, counts[where, number])
-        for (where, number), held in sorted(sums.items())
+        _average(where, number, totals, counts[where, number])
+        for (where, number), totals in sorted(sums.items())
     ]
 
 
@@ -122,28 +122,36 @@ def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Par
     """Every attention of every layer."""
     blocks, read = len(model.stack.blocks), batch.read
     sources: dict[Attention, Tokens | None] = {"causal": batch.sequence, "cross": batch.source}
-    asked = batch.target != IGNORED  # what follows the end of an answer is nobody's
+    graded = batch.target != IGNORED  # what follows the end of an answer is nobody's
     with trace(model) as seen:
         model(batch)
     for where, source in sources.items():
         if source is None:
             continue
-        held = torch.ones_like(source.tokens, dtype=torch.bool)
-        held = held if source.valid is None else source.valid.expand_as(held)
-        found = tracks(batch.sequence.places.last(read), source.places, asked, held)
+        present = torch.ones_like(source.tokens, dtype=torch.bool)
+        present = present if source.valid is None else source.valid.expand_as(present)
+        pair_tracks = tracks(batch.sequence.places.last(read), source.places, graded, present)
         for layer in range(blocks):
             name = f"stack.blocks.{layer}.{NAMES[where]}"
             logits = seen[f"{name}.logits"][0][:, :, -read:]
-            open_pairs = (logits > -math.inf).all(1) & asked.unsqueeze(-1) & held.unsqueeze(-2)
-            yield where, layer + 1, seen[f"{name}.{scores}"][0][:, :, -read:], open_pairs, found
+            open_pairs = (logits > -math.inf).all(1) & graded.unsqueeze(-1) & present.unsqueeze(-2)
+            yield (
+                where,
+                layer + 1,
+                seen[f"{name}.{scores}"][0][:, :, -read:],
+                open_pairs,
+                pair_tracks,
+            )
 
 
-def _along(given: Tensor, seen: Tensor, found: Tracks) -> Iterable[tuple[Track, int, Tensor, int]]:
+def _along(
+    given: Tensor, seen: Tensor, pair_tracks: Tracks
+) -> Iterable[tuple[Track, int, Tensor, int]]:
     """For every track and query: the sum over samples (H,), and how many there are."""
     queries = given.shape[2]
     each = (
-        (found.moving, found.moving_of),
-        (found.upright, found.upright_of.unsqueeze(-2).expand_as(seen)),
+        (pair_tracks.moving, pair_tracks.moving_of),
+        (pair_tracks.upright, pair_tracks.upright_of.unsqueeze(-2).expand_as(seen)),
     )
     for names, numbers in each:
         slot = torch.arange(queries)[:, None] * len(names) + numbers

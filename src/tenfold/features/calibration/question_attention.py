@@ -31,7 +31,7 @@ class Looks:
     weights: Tensor  # (B, L, H, T, S)
     back: Tensor  # (B, T, S): by how many columns a digit lies below the answer's
     digits: Tensor  # (B, T, S) bool: keys that are digits with a column, seen from an answer digit
-    asked: Tensor  # (B, T) bool
+    graded: Tensor  # (B, T) bool
     q_at: Places  # of the answer's tokens
     at: Places  # of the question
 
@@ -50,7 +50,7 @@ class Looks:
         """(digits, L, H) bool: whether a digit's own column leads a head."""
         own = self.own()[:, None, None].expand_as(self.weights)
         on = own.gather(-1, self.leads.unsqueeze(-1)).squeeze(-1)  # (B, L, H, T)
-        return on.permute(0, 3, 1, 2)[self.asked]
+        return on.permute(0, 3, 1, 2)[self.graded]
 
     @property
     def some_head(self) -> float:
@@ -72,30 +72,30 @@ class Looks:
         leads = self.leads.flatten(1, 2).unsqueeze(-2).expand(-1, -1, t, -1)  # (B, LH, T, T)
         own = self.own().unsqueeze(1).expand(b, leads.shape[1], t, s)
         hits = own.gather(-1, leads).double()  # of digit t, by the lead at digit u
-        held = self.asked[:, None, None, :].double()
-        share = (hits * held).sum(-1) / held.sum(-1).clamp(min=1)  # (B, LH, T)
-        return float((1 - (1 - share).prod(1))[self.asked].mean())
+        count = self.graded[:, None, None, :].double()
+        share = (hits * count).sum(-1) / count.sum(-1).clamp(min=1)  # (B, LH, T)
+        return float((1 - (1 - share).prod(1))[self.graded].mean())
 
     def where(self, other: Looks) -> Tensor:
         """(L, H): the share of digits at which a head leads where it mostly does there, by index, at the same answer token.
 
         A head that goes by absolute places leads at the same indices in a longer question, where other columns are.
         """
-        held = min(self.leads.shape[-1], other.leads.shape[-1])
-        usual = other.leads[..., :held].mode(0).values  # (L, H, T)
-        same = (self.leads[..., :held] == usual).permute(0, 3, 1, 2)
-        known = self.asked[:, :held] & other.asked.any(0)[:held]
+        count = min(self.leads.shape[-1], other.leads.shape[-1])
+        usual = other.leads[..., :count].mode(0).values  # (L, H, T)
+        same = (self.leads[..., :count] == usual).permute(0, 3, 1, 2)
+        known = self.graded[:, :count] & other.graded.any(0)[:count]
         return same[known].double().mean(0)
 
     def weight(self, backs: Sequence[int] = (0,)) -> float:
         """The share of attention on keys so many columns back, mean over heads and digits."""
         near = (self.weights * self.own(backs)[:, None, None]).sum(-1).mean((1, 2))  # (B, T)
-        return float(near[self.asked].double().mean())
+        return float(near[self.graded].double().mean())
 
     def even_weight(self, backs: Sequence[int] = (0,)) -> float:
         """The same of a head that looks at all tokens of the question alike."""
-        held = (self.at["index"] >= 0).sum(-1)[:, None].double()  # (B|1, 1)
-        return float((self.own(backs).sum(-1) / held)[self.asked].mean())
+        count = (self.at["index"] >= 0).sum(-1)[:, None].double()  # (B|1, 1)
+        return float((self.own(backs).sum(-1) / count)[self.graded].mean())
 
     def mean(self, layer: int, head: int) -> Tensor:
         """(T, S): the attention of one head, both counted from 1, over problems that are written alike."""
@@ -128,11 +128,11 @@ def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool =
     shape = (len(batch), read, width)
     digits = (related & (at["significance"] >= 0).unsqueeze(-2)).expand(shape)
     back = back.expand(shape)
-    asked = (batch.target != IGNORED) & (digits & (back == 0)).any(-1)
+    graded = (batch.target != IGNORED) & (digits & (back == 0)).any(-1)
     if upto is not None:
-        asked = asked & (q_at["column"] < upto[:, None])
-    if not asked.any():
+        graded = graded & (q_at["column"] < upto[:, None])
+    if not graded.any():
         raise TenfoldError(
             "no digit of these answers has a column in the question: nowhere to look"
         )
-    return Looks(weights, back, digits, asked, q_at, at)
+    return Looks(weights, back, digits, graded, q_at, at)

@@ -41,7 +41,7 @@ def leading_head(run: Run, n: int = PROBLEMS) -> Place:
     return int(layer) + 1, int(head) + 1
 
 
-def shares(found: Looks, trained: Looks, place: Place) -> dict[str, float]:
+def shares(measured: Looks, trained: Looks, place: Place) -> dict[str, float]:
     """How much of attention is where it belongs, and how much would be by chance; `trained` is of the training length.
 
     `attention-on-column`: digits at which the own column leads some head; `one-head-on-column`: one that was chosen before;
@@ -50,20 +50,20 @@ def shares(found: Looks, trained: Looks, place: Place) -> dict[str, float]:
     """
     layer, head = place
     return {
-        "attention-on-column": found.some_head,
-        "attention-on-column-by-chance": found.some_head_by_chance,
-        "one-head-on-column": float(found.each_head[layer - 1, head - 1]),
-        "one-head-by-chance": found.even_weight(),
-        "one-head-where-trained": float(found.where(trained)[layer - 1, head - 1]),
-        "weight-on-columns": found.weight(NEAR),
-        "weight-by-chance": found.even_weight(NEAR),
+        "attention-on-column": measured.some_head,
+        "attention-on-column-by-chance": measured.some_head_by_chance,
+        "one-head-on-column": float(measured.each_head[layer - 1, head - 1]),
+        "one-head-by-chance": measured.even_weight(),
+        "one-head-where-trained": float(measured.where(trained)[layer - 1, head - 1]),
+        "weight-on-columns": measured.weight(NEAR),
+        "weight-by-chance": measured.even_weight(NEAR),
     }
 
 
-def compared(found: Calibration, learned: Run, n: int = PROBLEMS) -> InCommon:
+def compared(calibration: Calibration, learned: Run, n: int = PROBLEMS) -> InCommon:
     """A calibration's lines beside the biases that another run learned end to end, on problems of its training length."""
     ((_, _, problems),) = learned.built.examiner().questions(
         [learned.recipe.data.length], ["uniform"], n
     )
     model = attention_in(learned.model(), "a comparison of lines").cpu()
-    return in_common(found, biases(model, [learned.built.batcher(problems)]))
+    return in_common(calibration, biases(model, [learned.built.batcher(problems)]))

@@ -64,7 +64,7 @@ class InCommon:
         return sum(kind.by_chance for kind in self.kinds) / max(1, self.lines)
 
 
-def in_common(found: Calibration, learned: Sequence[Average]) -> InCommon:
+def in_common(calibration: Calibration, learned: Sequence[Average]) -> InCommon:
     """The lines of a calibration among as many of the largest biases of another model (`biases`).
 
     Only differences of places, and only lines that calibration compares: a corner of the matrix, which few pairs train, is
@@ -73,7 +73,7 @@ def in_common(found: Calibration, learned: Sequence[Average]) -> InCommon:
     """
     lines: dict[Group, dict[Track, None]] = defaultdict(dict)
     kept: dict[Group, Counter[Track]] = defaultdict(Counter)
-    for head in found.heads:
+    for head in calibration.heads:
         for family in head.families:
             for line in family.lines:
                 if line.axis is not None and not line.short:

@@ -123,7 +123,7 @@ def _share_of(
     kinds: Sequence[Columns], length: int, longest: int, follow: Follow, exact: bool
 ) -> Share:
     """The share of histories of `length` columns in which no run is longer; kinds of columns are alike likely."""
-    found: Number = 0
+    favourable: Number = 0
     for middle, top in kinds:
         ways: dict[tuple[int, int], Number] = {(0, 0): 1}  # (memory, run): histories so far
         for column in range(length):
@@ -137,10 +137,10 @@ def _share_of(
                         state = then, now
                         after[state] = after.get(state, 0) + count * choices * scale
             ways = after
-        found += sum(ways.values())
+        favourable += sum(ways.values())
     middle, top = kinds[0]
     total = sum(middle[0].values()) ** (length - 1) * sum(top[0].values()) if exact else 1
-    return _share(found, total * len(kinds), exact)
+    return _share(favourable, total * len(kinds), exact)
 
 
 def _share(part: Number, of: Number, exact: bool) -> Share:

@@ -66,7 +66,7 @@ def _figure(
     for axes, length in zip(panels, lengths, strict=True):
         for number, each in enumerate(series):
             _bars(axes, rows, each, length, number, len(series))
-        beyond = 1 - _found(rows, series[0], length)["at-most-4"]["value"]
+        beyond = 1 - _rows_by_metric(rows, series[0], length)["at-most-4"]["value"]
         axes.set_title(f"{length} digits: {100 * beyond:.2g}% of {past}", loc="left", fontsize=9)
         axes.axvline(4.5, color=GREY, lw=0.7, ls=":", zorder=0)
         axes.set(yscale="log", ylim=(LEAST, 1.5), xlim=(-0.6, LONGEST + 0.6), xlabel=along)
@@ -88,9 +88,13 @@ def _figure(
 def _bars(
     axes: Any, rows: Sequence[Row], series: PlottedSeries, length: int, number: int, of: int
 ) -> None:
-    found = _found(rows, series, length)
-    told = {run: found[f"exactly-{run}"] for run in range(LONGEST + 1) if f"exactly-{run}" in found}
-    shown = {run: row for run, row in told.items() if row["value"] >= LEAST}
+    by_metric = _rows_by_metric(rows, series, length)
+    by_run = {
+        run: by_metric[f"exactly-{run}"]
+        for run in range(LONGEST + 1)
+        if f"exactly-{run}" in by_metric
+    }
+    shown = {run: row for run, row in by_run.items() if row["value"] >= LEAST}
     wide = 0.8 / of
     x = [run + (number - (of - 1) / 2) * wide for run in shown]
     y = [row["value"] for row in shown.values()]
@@ -105,16 +109,16 @@ def _bars(
     )
 
 
-def _found(rows: Sequence[Row], series: PlottedSeries, length: int) -> dict[str, Row]:
+def _rows_by_metric(rows: Sequence[Row], series: PlottedSeries, length: int) -> dict[str, Row]:
     """The rows of a series at a length, by metric."""
-    found = {
+    by_metric = {
         row["metric"]: row
         for row in rows
         if (row["recipe"], row["slice"], row["length"]) == (series.recipe, series.slice, length)
     }
-    if "at-most-4" not in found:
+    if "at-most-4" not in by_metric:
         raise TenfoldError(
             f'no row "at-most-4" of {series.recipe} at {length} digits; '
             "tenfold reproduce symmetry/distributions measures it"
         )
-    return found
+    return by_metric

@@ -116,19 +116,19 @@ def relative_lists(
     sizes = np.full((len(operands), 2), length, dtype=np.int64)
     problems = task.solve(operands, sizes)
     low, high = (np.array(pairs)[:, k].repeat(n) for k in (0, 1))
-    asked = np.broadcast_to((np.arange(length) == low[:, None])[:, None], operands.shape)
-    changed = changes(task, problems, asked)
-    said, true = moved(examiner, model, problems, changed)
-    row, answer = np.arange(len(said)), high[changed.source]
-    said, true = (
+    selected = np.broadcast_to((np.arange(length) == low[:, None])[:, None], operands.shape)
+    changed = changes(task, problems, selected)
+    model_moved, truth_moved = moved(examiner, model, problems, changed)
+    row, answer = np.arange(len(model_moved)), high[changed.source]
+    model_moved, truth_moved = (
         np.pad(each, ((0, 0), (0, max(0, length + 1 - each.shape[1]))))[row, answer]
-        for each in (said, true)
+        for each in (model_moved, truth_moved)
     )
     at = (changed.operand, changed.column, answer)
     shape = (2, length, length + 1)
     can, counts, hits = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-    np.add.at(can, at, true)
-    counted = true | (can[at] == 0)
+    np.add.at(can, at, truth_moved)
+    counted = truth_moved | (can[at] == 0)
     np.add.at(counts, at, counted)
-    np.add.at(hits, at, counted & said)
+    np.add.at(hits, at, counted & model_moved)
     return Lists(hits / np.maximum(counts, 1), counts, threshold)

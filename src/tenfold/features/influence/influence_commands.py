@@ -54,16 +54,16 @@ def influence(
         for flag, given in (("slice", slice), ("digits", digits)):
             if given is not None:
                 raise TenfoldError(f"--lists makes its own problems; leave --{flag} out")
-        found = find_lists(opened, length, 30 if n is None else n, which=checkpoint, seed=seed)
-        shown = report.lists_as_json(found), report.lists_told(found)
-        drawn = report.draw_lists(found, out / "lists", title) if out is not None else None
+        columns = find_lists(opened, length, 30 if n is None else n, which=checkpoint, seed=seed)
+        shown = report.lists_as_json(columns), report.list_lines(columns)
+        drawn = report.draw_lists(columns, out / "lists", title) if out is not None else None
     else:
-        asked = 50 if n is None else n
-        matrix = intervene(opened, length, asked, slice, which=checkpoint, seed=seed)
+        count = 50 if n is None else n
+        matrix = intervene(opened, length, count, slice, which=checkpoint, seed=seed)
         others = {}
         if digits is not None:
-            others[f"last {digits}"] = truncated(opened, length, digits, asked, slice, seed=seed)
-        shown = report.as_json(matrix, others), report.told(matrix, others)
+            others[f"last {digits}"] = truncated(opened, length, digits, count, slice, seed=seed)
+        shown = report.as_json(matrix, others), report.influence_lines(matrix, others)
         drawn = (
             report.draw_influence(matrix, out / "influence", title, others)
             if out is not None

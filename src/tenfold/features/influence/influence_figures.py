@@ -16,18 +16,18 @@ from tenfold.features.influence.dependency_columns import Lists
 Others = Mapping[str, Floats]  # matrices of other functions of the same questions, by what they are
 
 
-def matrices(found: Influence, others: Others | None = None) -> dict[str, Floats]:
+def matrices(measured: Influence, others: Others | None = None) -> dict[str, Floats]:
     """The model's, the truth's, then what else is to be seen beside them."""
-    return {"model": found.model, "truth": found.truth, **(others or {})}
+    return {"model": measured.model, "truth": measured.truth, **(others or {})}
 
 
 def draw_influence(
-    found: Influence, path: Path, title: str, others: Others | None = None
+    measured: Influence, path: Path, title: str, others: Others | None = None
 ) -> Figure:
     """A row of panels an operand: the model's matrix, then the truth's; units at the right and at the bottom."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    terms, width, columns = found.model.shape
-    shown = matrices(found, others)
+    terms, width, columns = measured.model.shape
+    shown = matrices(measured, others)
     wide, tall = max(2.0, 0.13 * columns + 0.8), max(1.5, 0.13 * width + 0.7)
     figure, panels = pyplot.subplots(
         terms, len(shown), figsize=(len(shown) * wide + 0.9, terms * tall + 0.3),
@@ -58,14 +58,14 @@ def _whole_numbers(axes: Any) -> None:
         ticks.get_major_locator().set_params(integer=True)
 
 
-def told(found: Influence, others: Others | None = None) -> list[str]:
+def influence_lines(measured: Influence, others: Others | None = None) -> list[str]:
     """For each operand, percentages by input column and answer column, the truth's where it differs below."""
     lines = [
-        f"{found.problems} problems, {100 * found.exact:.1f}% answered exactly right; "
-        f"{int(found.counts.sum()):,} changes of one digit"
+        f"{measured.problems} problems, {100 * measured.exact:.1f}% answered exactly right; "
+        f"{int(measured.counts.sum()):,} changes of one digit"
     ]
-    for operand in range(len(found.counts)):
-        for whose, shares in matrices(found, others).items():
+    for operand in range(len(measured.counts)):
+        for whose, shares in matrices(measured, others).items():
             lines += [f"operand {operand + 1}, {whose}: % of changes that move each answer digit"]
             lines += _grid(shares[operand])
     return lines
@@ -91,29 +91,33 @@ def _cell(share: float) -> str:
     return "   ." if share == 0 else "  <1" if share < 0.01 else f"{100 * share:>4.0f}"
 
 
-def as_json(found: Influence, others: Others | None = None) -> dict[str, Any]:
+def as_json(measured: Influence, others: Others | None = None) -> dict[str, Any]:
     """Matrices by operand, input column and answer column, from the units on; null where there is no such digit."""
-    nested = matrices(found, others)
+    nested = matrices(measured, others)
     return {
-        "problems": found.problems,
-        "exact": found.exact,
-        "changes": found.counts.tolist(),
+        "problems": measured.problems,
+        "exact": measured.exact,
+        "changes": measured.counts.tolist(),
         **{whose: np.where(np.isnan(m), None, m).tolist() for whose, m in nested.items()},  # type: ignore[call-overload]
-        "by_offset": {whose: found.by_offset(m) for whose, m in nested.items()},
+        "by_offset": {whose: measured.by_offset(m) for whose, m in nested.items()},
     }
 
 
-def lists_told(found: Lists) -> list[str]:
+def list_lines(measured: Lists) -> list[str]:
     """The list of each answer digit, and what they have in common."""
     lines = []
-    for column in reversed(range(found.shares.shape[2])):
-        mark = "" if found.of(column) == found.commonest else "  (not all columns, or another list)"
-        lines.append(f"answer digit {column}: {_entries(found.of(column))}{mark}")
+    for column in reversed(range(measured.shares.shape[2])):
+        mark = (
+            ""
+            if measured.of(column) == measured.commonest
+            else "  (not all columns, or another list)"
+        )
+        lines.append(f"answer digit {column}: {_entries(measured.of(column))}{mark}")
     return [
         *lines,
-        f"commonest: {_entries(found.commonest)}",
-        f"same-list: {found.same_list:.3f}",
-        f"reach: {found.reach}",
+        f"commonest: {_entries(measured.commonest)}",
+        f"same-list: {measured.same_list:.3f}",
+        f"reach: {measured.reach}",
     ]
 
 
@@ -127,23 +131,23 @@ def _entries(entries: frozenset[tuple[int, int]]) -> str:
     return "; ".join(parts) or "nothing"
 
 
-def lists_as_json(found: Lists) -> dict[str, Any]:
-    columns = range(found.shares.shape[2])
+def lists_as_json(measured: Lists) -> dict[str, Any]:
+    columns = range(measured.shares.shape[2])
     return {
-        "same_list": found.same_list,
-        "reach": found.reach,
-        "threshold": found.threshold,
-        "commonest": sorted(found.commonest),
-        "lists": {column: sorted(found.of(column)) for column in columns},
-        "shares": found.shares.tolist(),
-        "counts": found.counts.tolist(),
+        "same_list": measured.same_list,
+        "reach": measured.reach,
+        "threshold": measured.threshold,
+        "commonest": sorted(measured.commonest),
+        "lists": {column: sorted(measured.of(column)) for column in columns},
+        "shares": measured.shares.tolist(),
+        "counts": measured.counts.tolist(),
     }
 
 
-def draw_lists(found: Lists, path: Path, title: str) -> Figure:
+def draw_lists(measured: Lists, path: Path, title: str) -> Figure:
     """The share of changes that move an answer digit, by how many columns back they are; a panel an operand."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    terms, width, columns = found.shares.shape
+    terms, width, columns = measured.shares.shape
     figure, panels = pyplot.subplots(
         1, terms, figsize=(0.9 + terms * max(2.2, 0.16 * columns + 0.8), max(2.2, 0.13 * (2 * width + 1) + 0.8)),
         layout="constrained", squeeze=False,
@@ -152,7 +156,7 @@ def draw_lists(found: Lists, path: Path, title: str) -> Figure:
         shown = np.full((2 * width, columns), np.nan)  # from width - 1 columns above to width back
         for column in range(columns):
             for below in range(width):
-                shown[column - below + width - 1, column] = found.shares[operand, below, column]
+                shown[column - below + width - 1, column] = measured.shares[operand, below, column]
         axes.set_facecolor("#CCCCCC")
         image = axes.imshow(
             np.ma.masked_invalid(100 * shown), cmap="cividis", vmin=0, vmax=100, origin="lower", aspect="auto",

@@ -131,8 +131,10 @@ class Problem:
         reads = state.v @ state.v * scores - state.v @ self.theta * self.target
         by_v = torch.zeros_like(state.v)
         if attention.learns_v:
-            held = self.together * scores
-            by_v = 2 * ((held * scores).sum() * state.v - (held * self.target).sum() * self.theta)
+            weighted = self.together * scores
+            by_v = 2 * (
+                (weighted * scores).sum() * state.v - (weighted * self.target).sum() * self.theta
+            )
         return State(attention.pull(2 * self.together * reads, state.p), by_v)
 
 
@@ -147,8 +149,8 @@ def start(
 
 def direction(width: int, generator: torch.Generator) -> Tensor:
     """A random vector of length 1: (D,)."""
-    found = _normal(generator, width)
-    return found / found.norm()
+    vector = _normal(generator, width)
+    return vector / vector.norm()
 
 
 def _normal(generator: torch.Generator, *shape: int) -> Tensor:

@@ -61,11 +61,11 @@ class Ring:
 
     def coefficients(self) -> Tensor:
         """What an output takes from the input k places before it: (N,), k modulo N."""
-        found = torch.zeros(self.length, dtype=torch.float64)
-        found[0] = self.alpha
+        result = torch.zeros(self.length, dtype=torch.float64)
+        result[0] = self.alpha
         for k, beta in enumerate(self.betas, 1):
-            found[k] = found[-k] = beta
-        return found
+            result[k] = result[-k] = beta
+        return result
 
     def target(self) -> Tensor:
         """T: what output i takes from input r, (N, N)."""
@@ -97,8 +97,8 @@ def offsets(length: int) -> Tensor:
 
 def distances(length: int) -> Tensor:
     """How far apart two positions are, the shorter way around: (N, N)."""
-    found = offsets(length)
-    return torch.minimum(found, length - found)
+    result = offsets(length)
+    return torch.minimum(result, length - result)
 
 
 def fixed(length: int, window: int) -> Tensor:

@@ -36,13 +36,13 @@ def ring(
     from tenfold.features.linear_attention.ring_figures import outcomes, table, write_figures
 
     task = Ring.tapering(length, alpha, neighbours)
-    found = outcomes(task, window, width, seed, steps, simulate=simulate)
-    drawn = write_figures(found, out) if out is not None else {}
+    results = outcomes(task, window, width, seed, steps, simulate=simulate)
+    drawn = write_figures(results, out) if out is not None else {}
     if json_:
-        told = {name: outcome.as_json() for name, outcome in found.items()}
+        models = {name: outcome.as_json() for name, outcome in results.items()}
         figures = {name: str(path) for name, path in drawn.items()}
-        return print_json({"zero_loss": task.power, "models": told, "figures": figures})
-    print(*table(found), sep="\n")
+        return print_json({"zero_loss": task.power, "models": models, "figures": figures})
+    print(*table(results), sep="\n")
     print(f"a model that says 0 has loss {task.power:.4g}")
     for path in drawn.values():
         print(path)

@@ -36,55 +36,55 @@ class RingOutcome:
     def as_json(self) -> dict[str, float]:
         """Losses of an output: in training, over all positions at test, and there inside the window and beyond."""
         window, losses = self.learned.problem.window, self.learned.by_position
-        told = {
+        values = {
             "train_loss": self.learned.train_loss,
             "test_loss": self.learned.test_loss,
             "inside": float(losses[:window].mean()),
         }
         if window < len(losses):
-            told["beyond"] = float(losses[window:].mean())
+            values["beyond"] = float(losses[window:].mean())
         if self.simulated is not None and self.measured is not None:
-            told |= {
+            values |= {
                 "simulated_train_loss": self.simulated.train_loss,
                 "simulated_test_loss": float(self.measured.mean()),
             }
-        return told
+        return values
 
 
 def outcomes(
     ring: Ring, window: int, width: int, seed: int, steps: int, *, simulate: bool = False
 ) -> dict[str, RingOutcome]:
     """Train the three."""
-    found = {}
+    results = {}
     for name, case in contest(ring, window, width, seed, steps).items():
         if simulate:
             generator = torch.Generator().manual_seed(seed)
             simulated = case.simulate(generator)
             measured = sampled_loss(simulated, SAMPLES, generator)
-            found[name] = RingOutcome(case.learn(), simulated, measured)
+            results[name] = RingOutcome(case.learn(), simulated, measured)
         else:
-            found[name] = RingOutcome(case.learn())
-    return found
+            results[name] = RingOutcome(case.learn())
+    return results
 
 
-def write_figures(found: Mapping[str, RingOutcome], folder: Path) -> dict[str, Path]:
+def write_figures(results: Mapping[str, RingOutcome], folder: Path) -> dict[str, Path]:
     """train, test and learned, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = {"train": _train(found), "test": _test(found), "learned": _learned(found)}
+    drawn = {"train": _train(results), "test": _test(results), "learned": _learned(results)}
     return {name: save_files(figure, folder / name)[0] for name, figure in drawn.items()}
 
 
-def _train(found: Mapping[str, RingOutcome]) -> Any:
+def _train(results: Mapping[str, RingOutcome]) -> Any:
     """Figures 9(a) and 15(a): the loss of an output inside the window as it is trained."""
     figure, axes = pyplot.subplots(figsize=(5.0, 3.4), layout="constrained")
-    for name, outcome in found.items():
+    for name, outcome in results.items():
         color = COLORS[name]
         axes.plot(*_points(outcome.learned), color=color, label=WORDS[name], lw=1.7)
         if outcome.simulated is not None:
             axes.plot(*_points(outcome.simulated), ".", color=color, ms=4, zorder=3)
     axes.set_xscale("log")
     axes.set(xlabel="step", ylabel="training loss", yscale="log")
-    return _framed(figure, axes, _dots(found, f"trained on {BATCH} samples a step"))
+    return _framed(figure, axes, _dots(results, f"trained on {BATCH} samples a step"))
 
 
 def _points(learned: LearnedWeights) -> tuple[list[int], list[float]]:
@@ -92,28 +92,30 @@ def _points(learned: LearnedWeights) -> tuple[list[int], list[float]]:
     return [step for step, _ in learned.curve[1:]], [loss for _, loss in learned.curve[1:]]
 
 
-def _test(found: Mapping[str, RingOutcome]) -> Any:
+def _test(results: Mapping[str, RingOutcome]) -> Any:
     """Figures 9(b) and 15(b): the loss at every position once all of them are filled."""
     figure, axes = pyplot.subplots(figsize=(5.0, 3.4), layout="constrained")
-    problem = found["absolute"].learned.problem
+    problem = results["absolute"].learned.problem
     place = range(1, problem.ring.length + 1)
     axes.axvspan(0.5, problem.window + 0.5, color="#000000", alpha=0.06, lw=0)
     axes.axhline(problem.ring.power, color=GREY, lw=1, ls=":")
     limit = f"a model that says 0: {problem.ring.power:.4g}"
     axes.annotate(limit, (place[-1], problem.ring.power), (0, 4), textcoords="offset points",
                   fontsize=8, color=GREY, ha="right")  # fmt: skip
-    for name, outcome in found.items():
+    for name, outcome in results.items():
         axes.plot(place, outcome.learned.by_position, color=COLORS[name], label=WORDS[name], lw=1.7)
         if outcome.measured is not None:
             axes.plot(place, outcome.measured, ".", color=COLORS[name], ms=4, zorder=3)
     axes.set(xlabel="position", ylabel="test loss", yscale="log", xlim=(0.5, place[-1] + 0.5))
     axes.set_ylim(top=4 * problem.ring.power)
     note = f"first {problem.window}: filled in training"
-    return _framed(figure, axes, note + _dots(found, f"trained on samples, tested on {SAMPLES:,}"))
+    return _framed(
+        figure, axes, note + _dots(results, f"trained on samples, tested on {SAMPLES:,}")
+    )
 
 
-def _dots(found: Mapping[str, RingOutcome], what: str) -> str:
-    return f"   dots: {what}" if any(each.simulated for each in found.values()) else ""
+def _dots(results: Mapping[str, RingOutcome], what: str) -> str:
+    return f"   dots: {what}" if any(each.simulated for each in results.values()) else ""
 
 
 def _framed(figure: Any, axes: Any, note: str) -> Any:
@@ -124,13 +126,13 @@ def _framed(figure: Any, axes: Any, note: str) -> Any:
     return figure
 
 
-def _learned(found: Mapping[str, RingOutcome]) -> Any:
+def _learned(results: Mapping[str, RingOutcome]) -> Any:
     """Figure 16: what output i takes from input r, and for relative positions what it takes by difference."""
     figure, panels = pyplot.subplots(2, 2, figsize=(7.2, 6.4), layout="compressed")
-    ring = found["absolute"].learned.problem.ring
+    ring = results["absolute"].learned.problem.ring
     shown = {
         "the task": ring.target(),
-        **{WORDS[name]: found[name].learned.effective for name in ("absolute", "augmented")},
+        **{WORDS[name]: results[name].learned.effective for name in ("absolute", "augmented")},
     }
     shades = _shades()
     for axes, (title, matrix) in zip(panels.flat, shown.items(), strict=False):
@@ -144,7 +146,7 @@ def _learned(found: Mapping[str, RingOutcome]) -> Any:
     half = (ring.length - 1) // 2
     away = range(half - ring.length + 1, half + 1)
     order = torch.tensor([offset % ring.length for offset in away])
-    taken = found["relative"].learned.effective[:, 0][order]  # output k from input 0
+    taken = results["relative"].learned.effective[:, 0][order]  # output k from input 0
     axes = panels[1, 1]
     axes.plot(away, ring.coefficients()[order], "o", color=GREY, mfc="none", ms=5, label="the task")
     axes.plot(away, taken, ".-", color=COLORS["relative"], lw=1, ms=4, label="learned")
@@ -161,12 +163,12 @@ def _shades() -> Any:
     return colors.LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#FFFFFF", PALETTE[0]])
 
 
-def table(found: Mapping[str, RingOutcome]) -> list[str]:
+def table(results: Mapping[str, RingOutcome]) -> list[str]:
     """A line a model, losses of an output."""
-    told = {WORDS[name]: outcome.as_json() for name, outcome in found.items()}
-    columns = list(next(iter(told.values())))
-    first = max(map(len, told))
+    values = {WORDS[name]: outcome.as_json() for name, outcome in results.items()}
+    columns = list(next(iter(values.values())))
+    first = max(map(len, values))
     lines = [" " * first + "".join(f"  {name.replace('_', ' '):>20}" for name in columns)]
-    for name, losses in told.items():
+    for name, losses in values.items():
         lines.append(f"{name:{first}}" + "".join(f"  {losses[key]:>20.3g}" for key in columns))
     return lines

@@ -25,19 +25,19 @@ def maps(
     `tenfold maps runs/my-run --out figures`
     """
     from tenfold.features.maps.map_figures import draw_maps
-    from tenfold.features.maps.map_section import as_json, told
+    from tenfold.features.maps.map_section import as_json, map_lines
     from tenfold.features.maps.positional_maps import measures
     from tenfold.features.maps.run_maps import maps as look
     from tenfold.runs.run import open_run
 
     opened = open_run(run)
-    found = look(opened, checkpoint)
-    drawn = draw_maps(found, out, opened.recipe.name) if out is not None else []
+    layers = look(opened, checkpoint)
+    drawn = draw_maps(layers, out, opened.recipe.name) if out is not None else []
     figures = [str(path) for figure in drawn for path in figure.files]
     if json_:
-        return print_json({**as_json(found), "figures": figures})
-    print(*told(found, strongest), sep="\n")
-    for name, value in measures(found).items():
+        return print_json({**as_json(layers), "figures": figures})
+    print(*map_lines(layers, strongest), sep="\n")
+    for name, value in measures(layers).items():
         print(f"{name}: {value:.4g}")
     print(*figures, sep="\n", end="\n" if figures else "")
     return None

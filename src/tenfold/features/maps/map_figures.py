@@ -27,11 +27,13 @@ NONE = "#CCCCCC"  # where there is no such row
 WORDS = {"element": "element of the vector", "head": "head"}
 
 
-def draw_maps(found: Sequence[Layer], folder: Path, title: str, name: str = "maps") -> list[Figure]:
+def draw_maps(
+    layers: Sequence[Layer], folder: Path, title: str, name: str = "maps"
+) -> list[Figure]:
     """A figure for all layers that have the same tables, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
-    shown = [layer for layer in found if layer.maps]
+    shown = [layer for layer in layers if layer.maps]
     alike = [list(some) for _, some in itertools.groupby(shown, key=_tables)]
     for number, some in enumerate(alike):
         path = folder / (name if len(alike) == 1 else f"{name}-{number + 1}")
@@ -114,9 +116,9 @@ def _lengths(some: Sequence[Layer]) -> Any:
     """The length of every vector: a line a table, a column an offset; then what has no offset."""
     shown = [[each.occurring for each in layer.maps] for layer in some]
     tables = list(dict.fromkeys(each.title for own in shown for each in own))
-    held = {place for own in shown for each in own if each.axis for place in each.places}
+    offsets = {place for own in shown for each in own if each.axis for place in each.places}
     others = [name for own in shown for each in own if not each.axis for name in _columns(each)]
-    columns = [*map(str, sorted(held)), *dict.fromkeys(others)]
+    columns = [*map(str, sorted(offsets)), *dict.fromkeys(others)]
     filled = []
     for own in shown:
         values = np.full((len(tables), len(columns)), np.nan)
@@ -133,8 +135,8 @@ def _lengths(some: Sequence[Layer]) -> Any:
         axes.set_facecolor(NONE)
         image = axes.imshow(np.ma.masked_invalid(values), cmap="cividis", vmin=0, vmax=most, aspect="auto", interpolation="nearest")  # fmt: skip
         axes.set_yticks(range(len(tables)), tables, fontsize=6.5)
-        step = max(1, len(held) // 12)
-        ticks = [n for n in range(len(columns)) if n >= len(held) or int(columns[n]) % step == 0]
+        step = max(1, len(offsets) // 12)
+        ticks = [n for n in range(len(columns)) if n >= len(offsets) or int(columns[n]) % step == 0]
         axes.set_xticks(ticks, [columns[n] for n in ticks], fontsize=6.5, rotation=90)
         axes.set_title(f"{layer.name}: lengths of the vectors", fontsize=9, loc="left")
         axes.set_xlabel(layer.maps[0].along if layer.maps[0].axis else "offset, query - key", fontsize=8)  # fmt: skip

@@ -19,43 +19,43 @@ from tenfold.features.maps.run_maps import maps
 def section(story: Story, out: Path) -> str:
     """For a page about one recipe, which has room: what positions learned in the first seed whose weights are here."""
     groups, runs = story.groups, story.runs
-    held = [run["fingerprint"] for group in groups for run in group.runs]
-    held = [fingerprint for fingerprint in held if fingerprint in runs]
-    if len(groups) != 1 or not held:
+    fingerprints = [run["fingerprint"] for group in groups for run in group.runs]
+    fingerprints = [fingerprint for fingerprint in fingerprints if fingerprint in runs]
+    if len(groups) != 1 or not fingerprints:
         return ""
-    run = runs[held[0]]
+    run = runs[fingerprints[0]]
     head = (
         f'<h2>Positions</h2><p class="soft">What the encoding of every layer learned, seed {run.recipe.seed}; '
         "an offset is query minus key.</p>"
     )
     try:
-        found = maps(run)
+        layers = maps(run)
     except TenfoldError as error:
         return f'{head}<p class="soft">None: {escape(str(error))}</p>'
-    drawn = draw_maps(found, out, f"{groups[0].name}, seed {run.recipe.seed}")
+    drawn = draw_maps(layers, out, f"{groups[0].name}, seed {run.recipe.seed}")
     svgs = (figure.svg.replace("<svg", f'<svg style="{WIDE}"', 1) for figure in drawn)
     figures = "".join(f'<div class="wide"><figure>{svg}</figure></div>' for svg in svgs)
-    lines = escape("\n".join(told(found)))
+    lines = escape("\n".join(map_lines(layers)))
     return f"{head}{figures}{details('In words', f'<pre>{lines}</pre>')}"
 
 
-def told(found: Sequence[Layer], count: int = 5) -> list[str]:
+def map_lines(layers: Sequence[Layer], count: int = 5) -> list[str]:
     """A line a table: the rows with the longest vectors, or the highest bias of a head."""
     lines = []
-    for layer in found:
+    for layer in layers:
         lines += [f"{layer.name}: {layer.nothing}"] if layer.nothing else []
         for each in layer.maps:
             best = "   ".join(f"{name} ({size:.3g})" for name, size in each.strongest(count))
             what = "longest" if each.across == "element" else "highest"
             how = ", fixed" if each.fixed else ""
             lines.append(f"{layer.name}, {each.title} by {each.along}{how}; {what}:  {best}")
-    back = {step for layer in found for step in layer.back.values()}
+    back = {step for layer in layers for step in layer.back.values()}
     if len(back) == 1:
         lines.append(f"the next lower digit of the same number is at offset {back.pop()}")
     return lines
 
 
-def as_json(found: Sequence[Layer]) -> dict[str, Any]:
+def as_json(layers: Sequence[Layer]) -> dict[str, Any]:
     """Lengths of vectors, or numbers of every head, by layer and table; and the measures."""
     return {
         "layers": [
@@ -65,18 +65,18 @@ def as_json(found: Sequence[Layer]) -> dict[str, Any]:
                 "next_lower_digit": layer.back,
                 "maps": [_table(each.occurring) for each in layer.maps],
             }
-            for layer in found
+            for layer in layers
         ],
-        "measures": measures(found),
+        "measures": measures(layers),
     }
 
 
 def _table(table: Map) -> dict[str, Any]:
-    held: list[Any] = table.strengths.tolist() if table.across == "element" else table.values.tolist()  # fmt: skip
+    values: list[Any] = table.strengths.tolist() if table.across == "element" else table.values.tolist()  # fmt: skip
     return {
         "title": table.title,
         "along": table.along,
         "holds": "lengths of vectors" if table.across == "element" else "a number a head",
         "learned": not table.fixed,
-        "rows": dict(zip(table.names, held, strict=True)),
+        "rows": dict(zip(table.names, values, strict=True)),
     }

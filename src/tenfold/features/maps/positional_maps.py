@@ -38,25 +38,25 @@ class Layer:
 
     def columns_back(self) -> dict[int, float] | None:
         """The lengths of its vectors by how many columns back, where offset alone tells them apart."""
-        told = [each.occurring for each in self.maps if each.axis and each.across == "element"]
-        step = self.back.get(told[0].axis or "") if len(told) == 1 else None
+        vectors = [each.occurring for each in self.maps if each.axis and each.across == "element"]
+        step = self.back.get(vectors[0].axis or "") if len(vectors) == 1 else None
         if step not in (1, -1):
             return None
-        lengths = told[0].strengths.tolist()
-        return {place * step: size for place, size in zip(told[0].places, lengths, strict=True)}
+        lengths = vectors[0].strengths.tolist()
+        return {place * step: size for place, size in zip(vectors[0].places, lengths, strict=True)}
 
 
 def layers(model: Model, batch: Batch) -> list[Layer]:
     """The maps of every layer, for tokens at the places of this batch; what never meets there is left out."""
     model = attention_in(model, "a positional map")
-    found: list[Layer] = []
+    all_layers: list[Layer] = []
     reader = model.reader()
     if reader is not None and batch.source is not None:
         whole = _meeting(batch.source, reader.causal)
-        found += _layers("encoder, ", reader.encodings, len(reader.blocks), whole, None)
+        all_layers += _layers("encoder, ", reader.encodings, len(reader.blocks), whole, None)
     own = _meeting(batch.sequence, model.stack.causal)
     which = "" if reader is None else "decoder, "
-    found += _layers(which, model.stack.encodings, len(model.stack.blocks), own, batch.read)
+    all_layers += _layers(which, model.stack.encodings, len(model.stack.blocks), own, batch.read)
     if model.stack.cross_encodings is not None and batch.source is not None:
         q_at, source = batch.sequence.places, batch.source
         shape = (1, q_at.count, source.places.count)
@@ -64,8 +64,8 @@ def layers(model: Model, batch: Batch) -> list[Layer]:
         seen = seen if source.valid is None else source.valid[:, None, :] & seen
         pairs = Pairs(q_at, source.places, seen)
         count = len(model.stack.blocks)
-        found += _layers("cross, ", model.stack.cross_encodings, count, pairs, batch.read)
-    return found
+        all_layers += _layers("cross, ", model.stack.cross_encodings, count, pairs, batch.read)
+    return all_layers
 
 
 def _meeting(tokens: Tokens, causal: bool) -> Pairs:
@@ -127,20 +127,20 @@ def weight_at(tables: Sequence[Lengths], backs: Sequence[int]) -> float:
     return float(np.mean([table[back] ** 2 for table in tables for back in backs if back in table]))
 
 
-def measures(found: Sequence[Layer]) -> dict[str, float]:
-    """What the paper says of its maps, as numbers; none where vectors are not told apart by offset.
+def measures(all_layers: Sequence[Layer]) -> dict[str, float]:
+    """What the paper says of its maps, as numbers; none where vectors are not results apart by offset.
 
     `layers-led-by-previous`: how often one column back has the longest vector. `dispersion`: mean over layers from the
     second on (a single layer is its own mean). `weight-at-2-3`, `weight-at-4-5`: mean squared lengths.
     """
-    tables = [table for layer in found if (table := layer.columns_back()) is not None]
+    tables = [table for layer in all_layers if (table := layer.columns_back()) is not None]
     if not tables:
         return {}
-    told = {
+    results = {
         "layers-led-by-previous": led_by(tables),
         "dispersion": float(np.mean([dispersion(table) for table in tables[1:] or tables])),
     }
     for near, far in ((2, 3), (4, 5)):
         if any(back in table for table in tables for back in (near, far)):
-            told[f"weight-at-{near}-{far}"] = weight_at(tables, (near, far))
-    return told
+            results[f"weight-at-{near}-{far}"] = weight_at(tables, (near, far))
+    return results

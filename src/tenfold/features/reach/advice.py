@@ -53,8 +53,8 @@ def advise(
     """For encodings, formulas or tables; if none is named, for every encoding that needs no options.
 
     >>> from tenfold.features.reach.series_by_name import several
-    >>> for told in advise(2048, 16384, several(["alibi", "inverse", "fire"])):
-    ...     print(f"{told.name}: {told.verdict}, {told.expect}")
+    >>> for results in advise(2048, 16384, several(["alibi", "inverse", "fire"])):
+    ...     print(f"{results.name}: {results.verdict}, {results.expect}")
     alibi: converges, should hold: a longer text adds 0.0% to the weight
     inverse: diverges, should get worse: a longer text adds 28.9% to 89.9% to the weight, and more the longer it is
     fire: no series, theory says nothing
@@ -66,8 +66,8 @@ def advise(
     if serve > WAVY:
         raise TenfoldError(f"serving at {serve} tokens; at most {WAVY:,}, sums are taken that far")
     plain = [given(name, heads) for name in ENCODINGS.names() if _plain(name)] if not asked else []
-    told = [advice(about, train, serve, shares) for about in asked or plain]
-    return told if asked else sorted(told, key=_rank)
+    results = [advice(about, train, serve, shares) for about in asked or plain]
+    return results if asked else sorted(results, key=_rank)
 
 
 def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] = SHARES) -> Advice:
@@ -76,7 +76,7 @@ def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] =
         nothing = "theory says nothing"
         return Advice(about.name, None, "no series", about.why_not, [], None, nothing, False)
     verdicts, ends = series.verdicts, series.decay.ends
-    found = reaches(series, shares, ends)  # of a table, within what there is of it
+    fields = reaches(series, shares, ends)  # of a table, within what there is of it
     adds = None
     if ends is None or serve <= ends:
         each = growth(series, train, serve)
@@ -85,7 +85,7 @@ def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] =
     whys = list(dict.fromkeys(v.why for v in verdicts))
     whys = whys if len(whys) <= 2 else [series.decay.why]
     return Advice(
-        about.name, converges, verdict, "; ".join(whys), found, adds, _expect(verdicts, adds),
+        about.name, converges, verdict, "; ".join(whys), fields, adds, _expect(verdicts, adds),
         about.learned,
     )  # fmt: skip
 
@@ -99,15 +99,15 @@ def of_all(verdicts: Sequence[SeriesVerdict]) -> tuple[bool | None, str]:
     ... )
     ((None, 'converges in 1 of 2 heads'), (None, 'undecided'))
     """
-    held = [verdict.converges for verdict in verdicts]
-    yes, no = held.count(True), held.count(False)
-    if yes == len(held):
+    outcomes = [verdict.converges for verdict in verdicts]
+    yes, no = outcomes.count(True), outcomes.count(False)
+    if yes == len(outcomes):
         return True, "converges"
-    if no == len(held):
+    if no == len(outcomes):
         return False, "diverges"
     if yes:
-        return None, f"converges in {yes} of {len(held)} heads"
-    return None, f"diverges in {no} of {len(held)} heads" if no else "undecided"
+        return None, f"converges in {yes} of {len(outcomes)} heads"
+    return None, f"diverges in {no} of {len(outcomes)} heads" if no else "undecided"
 
 
 def in_percent(adds: tuple[float, float]) -> str:
@@ -122,19 +122,19 @@ def _expect(verdicts: Sequence[SeriesVerdict], adds: tuple[float, float] | None)
     """One head whose sum diverges, and the encoding's does; if none does but of some nobody knows, nobody knows."""
     if adds is None:
         return "theory says nothing: the table ends before"
-    held = {verdict.converges for verdict in verdicts}
+    outcomes = {verdict.converges for verdict in verdicts}
     least, most = adds
-    told = f"a longer text adds {in_percent(adds)} to the weight"
+    text = f"a longer text adds {in_percent(adds)} to the weight"
     if most <= LITTLE:
-        limit = ", though in the limit it has no bound" if False in held else ""
-        return f"should hold: {told}{limit or (', the limit is undecided' if None in held else '')}"
-    if held == {True}:
-        return f"should hold in the end, but not yet settled where it was trained: {told}"
-    if False not in held:
-        return f"undecided: {told}, and nobody knows how much in the limit"
+        limit = ", though in the limit it has no bound" if False in outcomes else ""
+        return f"should hold: {text}{limit or (', the limit is undecided' if None in outcomes else '')}"
+    if outcomes == {True}:
+        return f"should hold in the end, but not yet settled where it was trained: {text}"
+    if False not in outcomes:
+        return f"undecided: {text}, and nobody knows how much in the limit"
     if least <= LITTLE:
-        return f"diverges in the limit alone, some heads are settled: {told}; {SEEN}"
-    return f"should get worse: {told}, and more the longer it is"
+        return f"diverges in the limit alone, some heads are settled: {text}; {SEEN}"
+    return f"should get worse: {text}, and more the longer it is"
 
 
 def _plain(name: str) -> bool:
@@ -143,8 +143,8 @@ def _plain(name: str) -> bool:
     return {p.name for p in needed} <= {"width", "heads", "head_size"}
 
 
-def _rank(told: Advice) -> tuple[int, float]:
+def _rank(each: Advice) -> tuple[int, float]:
     """What should hold first."""
-    if told.adds is None:
+    if each.adds is None:
         return 3, 0.0
-    return (0 if told.converges and told.adds[1] <= LITTLE else 1), told.adds[1]
+    return (0 if each.converges and each.adds[1] <= LITTLE else 1), each.adds[1]

@@ -77,8 +77,8 @@ class Expansions:
     """The algebra in which a formula becomes an expansion.
 
     >>> from tenfold.features.reach.bias_formula import Formula
-    >>> found = Formula.read("-2*log(1 + n)").within(Expansions())
-    >>> [(tuple(map(float, order)), float(c)) for order, c in found.terms][:2]  # -2 ln n - 2/n
+    >>> value = Formula.read("-2*log(1 + n)").within(Expansions())
+    >>> [(tuple(map(float, order)), float(c)) for order, c in value.terms][:2]  # -2 ln n - 2/n
     [((0.0, 1.0, 0.0), -2.0), ((-1.0, 0.0, 0.0), -2.0)]
     """
 
@@ -170,9 +170,9 @@ def exponential(x: Expansion) -> Expansion:
         raise Undecided("an exponent is not known well enough")
     if any(order > ONE and order not in (LOG, LOG_LOG) for order, _ in x.terms):
         raise Undecided("it grows like no power of n and its logarithm")
-    found = dict(x.terms)
-    factor = found.get(ONE, ZERO)
-    scale: Order = (found.get(LOG, ZERO), found.get(LOG_LOG, ZERO), ZERO)
+    by_order = dict(x.terms)
+    factor = by_order.get(ONE, ZERO)
+    scale: Order = (by_order.get(LOG, ZERO), by_order.get(LOG_LOG, ZERO), ZERO)
     lead = Expansion(((scale, Fraction(1) if factor == 0 else _checked(math.exp, factor)),))
     small = kept({order: c for order, c in x.terms if order < ONE}, x.rest)
     return times(lead, _series(small, [Fraction(1, math.factorial(k)) for k in range(KEPT + 1)]))
@@ -312,18 +312,18 @@ def _power(c: Number, r: Number) -> Number:
         return _short(c ** int(r))
     if c < 0 and not (isinstance(r, Fraction) and r.denominator == 1):
         raise Undecided("it takes a root of a negative number")
-    found = _checked(lambda x: x ** (int(r) if x < 0 else float(r)), c)
-    return Fraction(1) if c == 1 else found
+    value = _checked(lambda x: x ** (int(r) if x < 0 else float(r)), c)
+    return Fraction(1) if c == 1 else value
 
 
 def _checked(function: Callable[[float], float], x: Number) -> float:
     try:
-        found = function(float(x))
+        value = function(float(x))
     except (OverflowError, ZeroDivisionError, ValueError):
         raise Undecided("a number leaves what floats can hold") from None
-    if not math.isfinite(found) or found == 0 != x:
+    if not math.isfinite(value) or value == 0 != x:
         raise Undecided("a number leaves what floats can hold")
-    return found
+    return value
 
 
 def _short(x: Number) -> Number:

@@ -75,13 +75,13 @@ class Formula:
     def __call__(self, n: Floats) -> Floats:
         """log b at these distances; one clear error where that is not a number."""
         with np.errstate(all="ignore"):
-            found = np.broadcast_to(self.within(_Numbers(n)), n.shape).astype(np.float64)
-        bad = np.isnan(found) | (found == math.inf)
+            value = np.broadcast_to(self.within(_Numbers(n)), n.shape).astype(np.float64)
+        bad = np.isnan(value) | (value == math.inf)
         if bad.any():
             at = n[bad][0]
-            told = "infinite" if found[bad][0] == math.inf else "not a number"
-            raise TenfoldError(f'the bias "{self.text}" is {told} at the distance {at:.6g}')
-        return found
+            problem = "infinite" if value[bad][0] == math.inf else "not a number"
+            raise TenfoldError(f'the bias "{self.text}" is {problem} at the distance {at:.6g}')
+        return value
 
     def within(self, algebra: Algebra[T]) -> T:
         """The formula, worked out in an algebra."""
@@ -166,8 +166,8 @@ def _takes(name: str) -> str:
 
 
 def _unknown_name(name: str, known: set[str]) -> TenfoldError:
-    told = unknown("name in the formula", name, known)
-    return TenfoldError(f"{told}; parameters are given as --param {name}=0.25")
+    problem = unknown("name in the formula", name, known)
+    return TenfoldError(f"{problem}; parameters are given as --param {name}=0.25")
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,8 @@ class _Walk(Generic[T]):
             case ast.Name(id=name) if name == DISTANCE:
                 return self.algebra.distance()
             case ast.Name(id=name):
-                held = self.parameters[name] if name in self.parameters else CONSTANTS[name]
-                return self.algebra.number(held)
+                number = self.parameters[name] if name in self.parameters else CONSTANTS[name]
+                return self.algebra.number(number)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self.algebra.apply("*", self.algebra.number(Fraction(-1)), self.of(operand))
             case ast.UnaryOp(operand=operand):
@@ -192,10 +192,10 @@ class _Walk(Generic[T]):
             case ast.BinOp(op=op, left=left, right=right):
                 return self.algebra.apply(OPERATORS[type(op)], self.of(left), self.of(right))
             case ast.Call(func=ast.Name(id=name), args=[first, *others]):
-                found = self.of(first)
+                value = self.of(first)
                 for other in others:  # min and max of many, two at a time
-                    found = self.algebra.apply(name, found, self.of(other))
-                return found if others else self.algebra.apply(name, found)
+                    value = self.algebra.apply(name, value, self.of(other))
+                return value if others else self.algebra.apply(name, value)
             case _:
                 raise AssertionError("refused when it was read")
 

@@ -76,16 +76,16 @@ def tabled(logs: Tensor) -> Series:
 def _evidence(row: Tensor) -> str:
     """How a head falls over the last tenfold of its distances; it decides nothing."""
     last = len(row) - 1
-    told = f"the table ends at distance {last}"
+    text = f"the table ends at distance {last}"
     first = max(1, last // 10)
     if last <= first or not bool(row[[first, last]].isfinite().all()):
-        return told
+        return text
     slope = float(row[last] - row[first]) / math.log(last / first)
-    return f"{told}; from {first} to there it goes like n^{slope:.3g}"
+    return f"{text}; from {first} to there it goes like n^{slope:.3g}"
 
 
 def _numbers(path: Path | str, number: int, line: str, weights: bool) -> list[float]:
-    found = []
+    numbers = []
     for word in line.replace(",", " ").split():
         try:
             value = float(word)
@@ -94,5 +94,5 @@ def _numbers(path: Path | str, number: int, line: str, weights: bool) -> list[fl
         if math.isnan(value) or value == math.inf or (weights and value < 0):
             right = "a weight of 0 or more" if weights else "a finite number, or -inf"
             raise TenfoldError(f'{path}, line {number}: "{word}"; {right} is right')
-        found.append((math.log(value) if value else -math.inf) if weights else value)
-    return found
+        numbers.append((math.log(value) if value else -math.inf) if weights else value)
+    return numbers

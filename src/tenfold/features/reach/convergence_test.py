@@ -59,8 +59,8 @@ def _judged(logarithm: Expansion) -> SeriesVerdict:
     if isinstance(logarithm, Giant):
         if logarithm.sign > 0:
             return SeriesVerdict(False, "diverges: the terms grow, log b(n) above every power of n")
-        told = "comparison with a geometric series, log b(n) falls faster than any power of n"
-        return SeriesVerdict(True, f"converges: {told}")
+        reason = "comparison with a geometric series, log b(n) falls faster than any power of n"
+        return SeriesVerdict(True, f"converges: {reason}")
     for order, _ in logarithm.terms:
         apart(order)
     terms = [(order, c) for order, c in logarithm.terms if order > ONE]
@@ -68,8 +68,8 @@ def _judged(logarithm: Expansion) -> SeriesVerdict:
     if not terms:
         _need(rest is None or rest <= ONE)
         limit = dict(logarithm.terms).get(ONE, 0)
-        told = f"tends to {float(limit):.4g}" if rest is None or rest < ONE else "is bounded"
-        return SeriesVerdict(False, f"diverges: the terms do not go to zero, log b(n) {told}")
+        reason = f"tends to {float(limit):.4g}" if rest is None or rest < ONE else "is bounded"
+        return SeriesVerdict(False, f"diverges: the terms do not go to zero, log b(n) {reason}")
     order, c = terms[0]
     if c > 0:
         return SeriesVerdict(False, f"diverges: the terms grow, log b(n) ~ {_term(order, c)}")
@@ -86,8 +86,10 @@ def _judged(logarithm: Expansion) -> SeriesVerdict:
         )
     p = -c
     if _exact(p) != 1:
-        told = f"comparison with a p-series, p = {beside_one(p)}"
-        return SeriesVerdict(p > 1, f"converges: {told}" if p > 1 else f"diverges: {told}{FALLS}")
+        reason = f"comparison with a p-series, p = {beside_one(p)}"
+        return SeriesVerdict(
+            p > 1, f"converges: {reason}" if p > 1 else f"diverges: {reason}{FALLS}"
+        )
     return _beside_harmonic(terms[1:], rest)
 
 
@@ -99,15 +101,17 @@ def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> S
         return SeriesVerdict(False, harmonic)
     order, c = terms[0]
     if order > LOG_LOG:
-        told = f"by the integral test, log b(n) ~ -ln n {'+' if c > 0 else '-'} {_term(order, c if c > 0 else -c)}"
-        return SeriesVerdict(c < 0, f"converges: {told}" if c < 0 else f"diverges: {told}{FALLS}")
+        reason = f"by the integral test, log b(n) ~ -ln n {'+' if c > 0 else '-'} {_term(order, c if c > 0 else -c)}"
+        return SeriesVerdict(
+            c < 0, f"converges: {reason}" if c < 0 else f"diverges: {reason}{FALLS}"
+        )
     if order < LOG_LOG or c > 0:
         return SeriesVerdict(False, harmonic)
     q = -c
     if _exact(q) == 1:
         _need(len(terms) == 1 and (rest is None or rest <= ONE))
-    told = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{beside_one(q)}'})"
-    return SeriesVerdict(q > 1, f"converges: {told}" if q > 1 else f"diverges: {told}{FALLS}")
+    reason = f"by the integral test, b(n) ~ 1/(n (ln n){'' if q == 1 else f'^{beside_one(q)}'})"
+    return SeriesVerdict(q > 1, f"converges: {reason}" if q > 1 else f"diverges: {reason}{FALLS}")
 
 
 def beyond(formula: Formula, x: float) -> tuple[float, float]:
@@ -122,12 +126,12 @@ def beyond(formula: Formula, x: float) -> tuple[float, float]:
     (6280, 7599)
     """
     try:
-        found = formula.within(Expansions())
+        expansion = formula.within(Expansions())
     except Undecided:
         return 0.0, math.inf
-    if isinstance(found, Giant) or (found.rest is not None and found.rest >= ONE):
+    if isinstance(expansion, Giant) or (expansion.rest is not None and expansion.rest >= ONE):
         return 0.0, math.inf
-    terms = dict(found.terms)
+    terms = dict(expansion.terms)
     terms[LOG] = terms.get(LOG, 0) + 1  # of L + u, exactly
     u = np.geomspace(math.log(x), 1e300, 3000)
     with np.errstate(all="ignore"):  # powers of n overflow

@@ -57,13 +57,13 @@ def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
     if blocks == 0:
         raise TenfoldError("a model without layers has no receptive field")
     heads = _attention(stack, 0).heads
-    held = 3 * 4 * blocks * heads * tokens**2  # weights, their logits and gradients
-    if held > MEMORY:
+    call = 3 * 4 * blocks * heads * tokens**2  # weights, their logits and gradients
+    if call > MEMORY:
         most = int((MEMORY / (3 * 4 * blocks * heads)) ** 0.5)
         raise TenfoldError(
-            f"{tokens} tokens a row would take {held / 2**30:.1f} GB here; at most {most} tokens"
+            f"{tokens} tokens a row would take {call / 2**30:.1f} GB here; at most {most} tokens"
         )
-    rows = max(1, MEMORY // held)
+    rows = max(1, MEMORY // call)
     weights, moved = torch.zeros(2, blocks, heads, tokens, dtype=torch.float64)
     inputs = torch.zeros(blocks, tokens, dtype=torch.float64)
     for start in range(0, len(batch), rows):
@@ -94,24 +94,26 @@ def _looked(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor
     stack, tokens = model.stack, batch.sequence.tokens.shape[1]
     was_training = model.training
     model.eval()
-    with torch.enable_grad(), _held(stack) as (weights, inputs):
+    with torch.enable_grad(), _recorded(stack) as (weights, inputs):
         logits = model(batch)  # (B, A, V)
-        asked = _last_asked(batch)
-        picked = logits[torch.arange(len(batch)), asked]
+        last = _last_graded(batch)
+        picked = logits[torch.arange(len(batch)), last]
         moved = torch.autograd.grad(picked.amax(-1).sum(), [*_flat(weights), *_flat(inputs)])
     model.train(was_training)
     by_weight, by_input = moved[: len(_flat(weights))], moved[len(_flat(weights)) :]
-    at = tokens - batch.read + asked  # (B,)
+    at = tokens - batch.read + last  # (B,)
     late = _late(batch, tokens)
-    found, flow = torch.zeros(2, len(weights), weights[0][0].shape[1], tokens, dtype=torch.float64)
+    attended, flow = torch.zeros(
+        2, len(weights), weights[0][0].shape[1], tokens, dtype=torch.float64
+    )
     brought = torch.zeros(len(inputs), tokens, dtype=torch.float64)
     number = 0
     for layer, calls in enumerate(weights):
-        for held in calls:  # more than one where layers loop
-            queries = torch.arange(tokens)[-held.shape[2] :]
-            seen = held.detach() * late[:, None, -held.shape[2] :, None]
-            found[layer] += _by_distance(seen.sum(0), queries)
-            flow[layer] += _by_distance((held.detach() * by_weight[number]).abs().sum(0), queries)
+        for call in calls:  # more than one where layers loop
+            queries = torch.arange(tokens)[-call.shape[2] :]
+            seen = call.detach() * late[:, None, -call.shape[2] :, None]
+            attended[layer] += _by_distance(seen.sum(0), queries)
+            flow[layer] += _by_distance((call.detach() * by_weight[number]).abs().sum(0), queries)
             number += 1
     number = 0
     for layer, calls in enumerate(inputs):
@@ -120,7 +122,7 @@ def _looked(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor
             away = (at[:, None] - torch.arange(sizes.shape[1])).abs()
             brought[layer].index_add_(0, away.flatten(), sizes.double().flatten())
             number += 1
-    return found, flow, brought
+    return attended, flow, brought
 
 
 def _by_distance(amounts: Tensor, queries: Tensor) -> Tensor:
@@ -142,7 +144,7 @@ def _late(batch: Batch, tokens: int) -> Tensor:
     return late
 
 
-def _last_asked(batch: Batch) -> Tensor:
+def _last_graded(batch: Batch) -> Tensor:
     """(B,): which of the answer's places is the last that is graded."""
     graded = batch.target != IGNORED
     places = torch.arange(batch.read)
@@ -158,7 +160,7 @@ def _attention(stack: Stack, layer: int) -> Attention:
 
 
 @contextmanager
-def _held(stack: Stack) -> Iterator[tuple[list[list[Tensor]], list[list[Tensor]]]]:
+def _recorded(stack: Stack) -> Iterator[tuple[list[list[Tensor]], list[list[Tensor]]]]:
     """The weights of each layer's attention and the vectors that enter each layer, with what is needed for gradients."""
     weights: list[list[Tensor]] = [[] for _ in stack.blocks]
     inputs: list[list[Tensor]] = [[] for _ in stack.blocks]

@@ -120,7 +120,7 @@ def card(name: str, pe: PositionalEncoding, options: dict[str, Any], out: Path) 
         formula=about(kind),
         known_as=list(pe.known_as),
         options=options,
-        enters=[said for way, said in WAYS.items() if way in pe.ways],
+        enters=[text for way, text in WAYS.items() if way in pe.ways],
         axes=sorted(pe.axes),
         layouts=sorted(pe.layouts),
         limit=pe.limit,
@@ -154,9 +154,9 @@ def _over_heads(fields: list[Reach | None]) -> str:
     '6 / 12 / unbounded'
     """
     ordered = sorted(fields, key=lambda field: math.inf if field is None else field.low)
-    said = [str(field) if field else "unbounded" for field in ordered]
-    middle = (len(said) - 1) // 2
-    return said[0] if len(set(said)) == 1 else f"{said[0]} / {said[middle]} / {said[-1]}"
+    text = [str(field) if field else "unbounded" for field in ordered]
+    middle = (len(text) - 1) // 2
+    return text[0] if len(set(text)) == 1 else f"{text[0]} / {text[middle]} / {text[-1]}"
 
 
 def _file(kind: type, out: Path) -> str:
@@ -206,9 +206,9 @@ def _section(card: Card) -> str:
         else "",
     }
     rows = "".join(
-        f"<tr><td>{escape(what)}</td><td>{escape(said)}</td></tr>"
-        for what, said in facts.items()
-        if said
+        f"<tr><td>{escape(what)}</td><td>{escape(text)}</td></tr>"
+        for what, text in facts.items()
+        if text
     )
     return (
         f'<section id="{escape(card.name)}"><h2>{escape(card.name)}</h2>'

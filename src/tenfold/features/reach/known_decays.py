@@ -46,8 +46,8 @@ class _Sum:
 
     @property
     def number(self) -> Number | None:
-        held = dict(self.terms)
-        return held.get((), Fraction(0)) if set(held) <= {()} else None
+        by_factors = dict(self.terms)
+        return by_factors.get((), Fraction(0)) if set(by_factors) <= {()} else None
 
 
 def recognised(formula: Formula) -> tuple[Decay, tuple[float, ...]] | None:
@@ -65,10 +65,10 @@ def recognised(formula: Formula) -> tuple[Decay, tuple[float, ...]] | None:
             return CONSTANT, (0.0,)
         ((factors, c),) = terms.items()
         ((base, exponent),) = factors
-        found = _power(c, exponent) if base == "n" else _log(algebra.inside[base], exponent, c)
+        result = _power(c, exponent) if base == "n" else _log(algebra.inside[base], exponent, c)
     except (_Other, ValueError, KeyError, OverflowError, ZeroDivisionError):
         return None
-    return found if found is not None and all(0 < x < math.inf for x in found[1]) else None
+    return result if result is not None and all(0 < x < math.inf for x in result[1]) else None
 
 
 def _power(c: Number, p: Number) -> tuple[Decay, tuple[float, ...]] | None:
@@ -79,9 +79,9 @@ def _power(c: Number, p: Number) -> tuple[Decay, tuple[float, ...]] | None:
 
 def _log(inside: _Sum, exponent: Number, c: Number) -> tuple[Decay, tuple[float, ...]] | None:
     """c ln(first + slope n^power)^exponent"""
-    held = dict(inside.terms)
-    first = held.pop((), Fraction(0))
-    ((((base, power),), slope),) = held.items()
+    by_factors = dict(inside.terms)
+    first = by_factors.pop((), Fraction(0))
+    ((((base, power),), slope),) = by_factors.items()
     if base != "n" or first <= 0 or slope <= 0 or c >= 0:
         return None
     rate = float(slope) / float(first)
@@ -134,15 +134,15 @@ class _Sums:
         return _Sum(tuple(sorted((f, c) for f, c in terms.items() if c != 0)))
 
     def _times(self, x: _Sum, y: _Sum) -> _Sum:
-        found = _Sum(())
+        result = _Sum(())
         for f, a in x.terms:
             for g, b in y.terms:
                 powers = dict(f)
                 for base, exponent in g:
                     powers[base] = powers.get(base, Fraction(0)) + exponent
                 factors = tuple(sorted((base, e) for base, e in powers.items() if e != 0))
-                found = self._plus(found, _Sum(((factors, a * b),)))
-        return found
+                result = self._plus(result, _Sum(((factors, a * b),)))
+        return result
 
     def _raised(self, x: _Sum, y: _Sum) -> _Sum:
         p = y.number
@@ -160,7 +160,7 @@ class _Sums:
     def _log(self, x: _Sum) -> _Sum:
         if x.number is not None:
             return self.number(math.log(float(x.number)))
-        name = next((name for name, held in self.inside.items() if held == x), "")
+        name = next((name for name, by_factors in self.inside.items() if by_factors == x), "")
         name = name or f"log {len(self.inside)}"
         self.inside[name] = x
         return _Sum((((((name, Fraction(1)),), Fraction(1))),))

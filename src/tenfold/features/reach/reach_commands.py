@@ -52,14 +52,14 @@ def trf(
 
     `tenfold theory trf alibi --eps 0.05`, `tenfold theory trf "-log(1+(k*n)**2)" --param k=0.25`
     """
-    from tenfold.features.reach.reach_text import trf_as_json, trf_told
+    from tenfold.features.reach.reach_text import trf_as_json, trf_lines
     from tenfold.features.reach.series_by_name import given
 
     about = given(what, heads, _parameters(param), weights=weights)
-    told = trf_as_json(about, _shares(eps), within, layers)
+    result = trf_as_json(about, _shares(eps), within, layers)
     if json_:
-        return print_json(told)
-    print(*trf_told(told), sep="\n")
+        return print_json(result)
+    print(*trf_lines(result), sep="\n")
     return None
 
 
@@ -85,18 +85,18 @@ def compare(
 
     `tenfold theory compare alibi kerple-log type-1 --plot`
     """
-    from tenfold.features.reach.reach_text import compared, compared_told, draw_compared
+    from tenfold.features.reach.reach_text import compared, compared_lines, draw_compared
     from tenfold.features.reach.series_by_name import several
 
     file, *names = plot or [FIGURE]  # what follows the file is compared too
-    asked = several([*what, *names], heads, _parameters(param), weights=weights)
+    series = several([*what, *names], heads, _parameters(param), weights=weights)
     _check_eps(eps)
-    told = compared(asked, eps, within)
-    drawn = draw_compared(asked, within, Path(file)) if plot is not None else ()
+    result = compared(series, eps, within)
+    drawn = draw_compared(series, within, Path(file)) if plot is not None else ()
     if json_:
         files = [str(path) for path in drawn]
-        return print_json({"eps": eps, "within": within, "encodings": told, "figures": files})
-    print(*compared_told(told, eps, within), *drawn, sep="\n")
+        return print_json({"eps": eps, "within": within, "encodings": result, "figures": files})
+    print(*compared_lines(result, eps, within), *drawn, sep="\n")
     return None
 
 
@@ -117,15 +117,15 @@ def erf(
     `tenfold theory erf runs/my-run`
     """
     from tenfold.features.reach.run_reach import measured
-    from tenfold.features.reach.run_reach_text import erf_as_json, erf_told
+    from tenfold.features.reach.run_reach_text import erf_as_json, erf_lines
     from tenfold.runs.run import open_run
 
-    told = erf_as_json(
+    result = erf_as_json(
         measured(open_run(run), length, n, eps, which=checkpoint, seed=seed),
     )
     if json_:
-        return print_json(told)
-    print(*erf_told(told), sep="\n")
+        return print_json(result)
+    print(*erf_lines(result), sep="\n")
     return None
 
 
@@ -145,15 +145,15 @@ def advise(
     `tenfold theory advise --train 2048 --serve 16384`
     """
     from tenfold.features.reach.advice import advise as find
-    from tenfold.features.reach.advice_text import advice_as_json, advice_told
+    from tenfold.features.reach.advice_text import advice_as_json, advice_lines
     from tenfold.features.reach.series_by_name import several
 
     shares = _shares(eps)
-    asked = several(what, heads, _parameters(param), weights=weights) if what else None
-    told = find(train, serve, asked, heads, shares)
+    series = several(what, heads, _parameters(param), weights=weights) if what else None
+    result = find(train, serve, series, heads, shares)
     if json_:
-        return print_json({"train": train, "serve": serve, **advice_as_json(told, shares)})
-    print(*advice_told(told, shares), sep="\n")
+        return print_json({"train": train, "serve": serve, **advice_as_json(result, shares)})
+    print(*advice_lines(result, shares), sep="\n")
     return None
 
 
@@ -163,14 +163,14 @@ def _shares(text: str) -> list[float]:
     [0.05, 0.01]
     """
     try:
-        found = [float(part) for part in text.split(",")]
+        values = [float(part) for part in text.split(",")]
     except ValueError:
         raise TenfoldError(
             f'eps is "{text}"; a share such as 0.05, or several: 0.05,0.01'
         ) from None
-    for eps in found:
+    for eps in values:
         _check_eps(eps)
-    return found
+    return values
 
 
 def _check_eps(eps: float) -> None:
@@ -183,12 +183,12 @@ def _parameters(given: list[str] | None) -> dict[str, list[str]]:
     >>> _parameters(["k=0.25", "p=1,2"])
     {'k': ['0.25'], 'p': ['1', '2']}
     """
-    found: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for each in given or []:
         name, equals, values = each.partition("=")
         if not (equals and name.strip().isidentifier() and values.strip()):
             raise TenfoldError(f'--param "{each}"; a name and its value are right: k=0.25')
-        if name.strip() in found:
+        if name.strip() in parameters:
             raise TenfoldError(f"the parameter {name.strip()} is given twice")
-        found[name.strip()] = [value.strip() for value in values.split(",")]
-    return found
+        parameters[name.strip()] = [value.strip() for value in values.split(",")]
+    return parameters

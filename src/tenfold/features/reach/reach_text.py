@@ -35,9 +35,9 @@ def trf_as_json(
     if series is None:
         raise TenfoldError(f'"{about.name}" has no reach before training: {about.why_not}')
     within = series.decay.ends if within is None else within  # of a table, what there is of it
-    verdicts, found = series.verdicts, reaches(series, shares, within)
-    told: list[dict[str, Any]] = []
-    for eps, fields in zip(shares, found, strict=True):
+    verdicts, all_fields = series.verdicts, reaches(series, shares, within)
+    result: list[dict[str, Any]] = []
+    for eps, fields in zip(shares, all_fields, strict=True):
         stacks = deep(series, layers, eps, within) if layers is not None else [None] * series.heads
         heads = [
             {"head": head, "converges": verdict.converges, "why": verdict.why, **_field(field)}
@@ -46,7 +46,7 @@ def trf_as_json(
                 zip(verdicts, fields, stacks, strict=True), 1
             )
         ]
-        told.append({"eps": eps, "heads": heads, "model": three(fields)})
+        result.append({"eps": eps, "heads": heads, "model": three(fields)})
     return {
         "name": about.name,
         "log_b": series.decay.text,
@@ -54,8 +54,8 @@ def trf_as_json(
         "layers": layers,
         "assumes": series.decay.assumes,
         "learned": about.learned,
-        **told[0],
-        "shares": told,
+        **result[0],
+        "shares": result,
     }
 
 
@@ -75,11 +75,11 @@ def _deep(stack: Deep | None) -> dict[str, Any] | None:
     return {**_field(stack.field), **plain}
 
 
-def trf_told(told: dict[str, Any]) -> list[str]:
+def trf_lines(result: dict[str, Any]) -> list[str]:
     """Lines of a table; heads of one verdict share a line of reasons."""
-    shares = told["shares"]
+    shares = result["shares"]
     heads = shares[0]["heads"]
-    layers = told["layers"]
+    layers = result["layers"]
     columns = [f"eps {each['eps']:g}" for each in shares]
     columns += [f"{layers} layers, eps {each['eps']:g}" for each in shares if layers is not None]
     rows = []
@@ -88,14 +88,18 @@ def trf_told(told: dict[str, Any]) -> list[str]:
         if layers is not None:
             cells += [_text(each["heads"][number]["layers"]) for each in shares]
         rows.append([str(head["head"]), WORDS[head["converges"]], *cells])
-    lines = [f"{told['name']}: log b(n) = {told['log_b']}"] if told["name"] != told["log_b"] else []
+    lines = (
+        [f"{result['name']}: log b(n) = {result['log_b']}"]
+        if result["name"] != result["log_b"]
+        else []
+    )
     lines += aligned(["head", "series", *columns], rows)
     for each in shares:
-        least, middle, most = three_told(each["model"])
+        least, middle, most = three_texts(each["model"])
         lines.append(f"eps {each['eps']:g}: min {least}, median {middle}, max {most} over heads")
     lines += dict.fromkeys(head["why"] for head in heads)
-    notes = [told["assumes"], LEARNED if told["learned"] else ""]
-    notes += [f"within {told['within']:,} tokens" if told["within"] is not None else ""]
+    notes = [result["assumes"], LEARNED if result["learned"] else ""]
+    notes += [f"within {result['within']:,} tokens" if result["within"] is not None else ""]
     if layers is not None:
         notes.append(
             "over layers: weights by distance alone, layers independent, residuals left out"
@@ -109,7 +113,7 @@ def _text(field: dict[str, Any] | None) -> str:
     return str(Reach(*field["bounds"]))
 
 
-def said(number: int | None) -> str:
+def number_text(number: int | None) -> str:
     return "none" if number is None else f"{number:,}"
 
 
@@ -130,12 +134,14 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2) -
     ]
 
 
-def compared(asked: Sequence[NamedSeries], eps: float, within: int) -> list[dict[str, Any]]:
+def compared(
+    compared_series: Sequence[NamedSeries], eps: float, within: int
+) -> list[dict[str, Any]]:
     """Of each: the verdict, the reach over heads, and the same within so many tokens."""
-    told: list[dict[str, Any]] = []
-    for about in asked:
+    result: list[dict[str, Any]] = []
+    for about in compared_series:
         if about.series is None:
-            told.append(
+            result.append(
                 {
                     "name": about.name,
                     "converges": None,
@@ -150,7 +156,7 @@ def compared(asked: Sequence[NamedSeries], eps: float, within: int) -> list[dict
         converges, verdict = of_all(verdicts)
         ends = about.series.decay.ends
         inside = within if ends is None else min(ends, within)
-        told.append(
+        result.append(
             {
                 "name": about.name,
                 "converges": converges,
@@ -160,47 +166,49 @@ def compared(asked: Sequence[NamedSeries], eps: float, within: int) -> list[dict
                 "within": three(reaches(about.series, [eps], inside)[0]),
             }
         )  # fmt: skip
-    return told
+    return result
 
 
 def three(fields: Fields) -> dict[str, Any]:
     """Of a model's heads the least, the middle and the greatest, and the `bounds` of each."""
-    found = dict(zip(("min", "median", "max"), map(_field, over_heads(fields)), strict=True))
-    numbers = {name: field["trf"] for name, field in found.items()}
-    return {**numbers, "bounds": {name: field["bounds"] for name, field in found.items()}}
+    all_fields = dict(zip(("min", "median", "max"), map(_field, over_heads(fields)), strict=True))
+    numbers = {name: field["trf"] for name, field in all_fields.items()}
+    return {**numbers, "bounds": {name: field["bounds"] for name, field in all_fields.items()}}
 
 
-def three_told(told: dict[str, Any]) -> list[str]:
+def three_texts(result: dict[str, Any]) -> list[str]:
     """
-    >>> three_told(three([Reach(3, 5), Reach(10**9, 2 * 10**9), Reach(10**18, None)]))
+    >>> three_texts(three([Reach(3, 5), Reach(10**9, 2 * 10**9), Reach(10**18, None)]))
     ['3-5', '1e+09-2e+09', '> 1.0e+18']
     """
-    return [_text({"bounds": bounds}) for bounds in told["bounds"].values()]
+    return [_text({"bounds": bounds}) for bounds in result["bounds"].values()]
 
 
-def compared_told(told: Sequence[dict[str, Any]], eps: float, within: int) -> list[str]:
+def compared_lines(result: Sequence[dict[str, Any]], eps: float, within: int) -> list[str]:
     rows = [
         [
             each["name"],
             each["verdict"],
             *(
-                "-" if each[key] is None else " / ".join(three_told(each[key]))
+                "-" if each[key] is None else " / ".join(three_texts(each[key]))
                 for key in ("trf", "within")
             ),
             each["why"],
         ]
-        for each in told
+        for each in result
     ]
     lines = aligned(["", "series", "min / median / max", f"within {within:,} tokens"],
                     [row[:4] for row in rows])  # fmt: skip
     return [f"eps {eps:g}", *lines, *(f"{row[0]}: {row[4]}" for row in rows)]
 
 
-def draw_compared(asked: Sequence[NamedSeries], within: int, path: Path) -> tuple[Path, Path]:
+def draw_compared(
+    compared_series: Sequence[NamedSeries], within: int, path: Path
+) -> tuple[Path, Path]:
     """How much of the weight within so many tokens lies within each distance, of every one's middle head."""
     figure, axes = pyplot.subplots(figsize=(5.4, 3.8), layout="constrained")
     points = sorted({round(within ** (i / 200)) for i in range(201)})
-    for number, about in enumerate(each for each in asked if each.series is not None):
+    for number, about in enumerate(each for each in compared_series if each.series is not None):
         assert about.series is not None
         ends = about.series.decay.ends
         inside = within if ends is None else min(ends, within)

@@ -121,17 +121,17 @@ def _summed(series: Series, shares: Tensor) -> tuple[Tensor, Tensor]:
     sums = series.log_b(torch.arange(TERMS, dtype=torch.float64)).exp().cumsum(1)  # of 1..N terms
     head = sums[:, -1:]
     rests = series.rest(torch.tensor([float(TERMS)], dtype=torch.float64))
-    found = []
+    bounds = []
     for cautious, rest in enumerate(rests):
         slack = ROUNDING * (head + rest) * (1 if cautious else -1)
         passed = (1 - shares) * (head + rest) + slack  # (H, E)
         inside = 1 + torch.searchsorted(sums, passed.contiguous(), right=True)
-        found.append(
+        bounds.append(
             torch.where(
                 inside <= TERMS, inside, _beyond(series, shares, head, rests, cautious, slack)
             )
         )
-    return found[0], found[1]
+    return bounds[0], bounds[1]
 
 
 def _beyond(

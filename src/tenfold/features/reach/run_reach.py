@@ -45,11 +45,13 @@ def measured(
     model = attention_in(run.model(which), "a receptive field").cpu()
     batch = run.built.source.batch(n, length, rng, None)
     model.check(batch)
-    found = fields(model, batch, eps)
-    return MeasuredReach(found, told(model, found.attention.shape[1], found.tokens, eps))
+    empirical = fields(model, batch, eps)
+    return MeasuredReach(
+        empirical, theoretical_reach(model, empirical.attention.shape[1], empirical.tokens, eps)
+    )
 
 
-def told(
+def theoretical_reach(
     model: AttentionModel, heads: int, tokens: int, eps: float = 0.05
 ) -> list[list[int] | None]:
     """For each layer what theory says of each head within so many tokens; None: the encoding has no such weights."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.features.reach.reach_text import aligned, said
+from tenfold.features.reach.reach_text import aligned, number_text
 from tenfold.features.reach.run_reach import MeasuredReach
 
 
-def erf_as_json(found: MeasuredReach) -> dict[str, Any]:
-    measured = found.fields
+def erf_as_json(reach: MeasuredReach) -> dict[str, Any]:
+    measured = reach.fields
     layers = []
     for number, (attention, gradient) in enumerate(
         zip(measured.attention.tolist(), measured.head_gradient.tolist(), strict=True)
     ):
-        theory: Sequence[int | None] = found.theory[number] or [None] * len(attention)
+        theory: Sequence[int | None] = reach.theory[number] or [None] * len(attention)
         heads = zip(attention, gradient, theory, strict=True)
         layers.append(
             {
@@ -35,21 +35,21 @@ def erf_as_json(found: MeasuredReach) -> dict[str, Any]:
     }
 
 
-def erf_told(told: dict[str, Any]) -> list[str]:
+def erf_lines(result: dict[str, Any]) -> list[str]:
     rows = [
         [
             str(layer["layer"]),
             str(head["head"]),
-            *(said(head[key]) for key in ("attention", "gradient", "theory")),
+            *(number_text(head[key]) for key in ("attention", "gradient", "theory")),
         ]
-        for layer in told["layers"]
+        for layer in result["layers"]
         for head in layer["heads"]
     ]
     lines = aligned(["layer", "head", "by attention", "by gradient", "theory"], rows)
-    by_layer = ", ".join(f"layer {each['layer']} {each['gradient']}" for each in told["layers"])
+    by_layer = ", ".join(f"layer {each['layer']} {each['gradient']}" for each in result["layers"])
     return [
-        f"tokens that hold {100 * (1 - told['eps']):g}% of the weight, of {told['tokens']}",
+        f"tokens that hold {100 * (1 - result['eps']):g}% of the weight, of {result['tokens']}",
         *lines,
         f"gradient of the last logit by what enters a layer: {by_layer}",
-        f"the whole model, by gradient: {told['gradient']} of {told['tokens']} tokens",
+        f"the whole model, by gradient: {result['gradient']} of {result['tokens']} tokens",
     ]

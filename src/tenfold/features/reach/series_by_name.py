@@ -92,14 +92,14 @@ def several(
     if not texts:
         raise TenfoldError("nothing to compare; name encodings, formulas or files")
     parameters, taken = parameters or {}, set[str]()
-    found = []
+    named = []
     for text in texts:
         own = {name: values for name, values in parameters.items() if _has(text, heads, name)}
         taken |= own.keys()
-        found.append(given(text, heads, own, weights=weights))
+        named.append(given(text, heads, own, weights=weights))
     for name in parameters.keys() - taken:
         raise TenfoldError(f'a parameter "{name}"; none of {", ".join(texts)} has it')
-    return found
+    return named
 
 
 def _has(text: str, heads: int, name: str) -> bool:

@@ -50,8 +50,8 @@ def written(text: str, parameters: Mapping[str, Sequence[float | str]] | None = 
     ]
     for formula in formulas:
         formula(np.arange(float(FIRST)))  # whether it is a number everywhere
-    found = [recognised(formula) for formula in formulas]
-    known = [each for each in found if each is not None]
+    forms = [recognised(formula) for formula in formulas]
+    known = [each for each in forms if each is not None]
     if len(known) == heads and all(decay is known[0][0] for decay, _ in known):
         columns = zip(*(values for _, values in known), strict=True)
         return Series(

@@ -57,18 +57,18 @@ def deep(
     if eps < LEAST:
         raise TenfoldError(f"a share eps of {eps} over layers; at least {LEAST}")
     ones, strict = reach(series, eps, within), reach(series, eps / layers, within)
-    found: list[Deep | None] = []
+    results: list[Deep | None] = []
     for head, (one, far) in enumerate(zip(ones, strict, strict=True)):
         if one is None or far is None or one.high is None or far.high is None:
-            found.append(None)
+            results.append(None)
             continue
         at_most = layers * (far.high - 1) + 1
         width = -(-at_most // BINS)
         low = _quantile(_shares(series, head, -(-at_most // width), width, within), layers, eps)
         high = low + 1 if width == 1 else math.ceil((low + layers) * width * (1 + FINENESS))
         field = Reach(max(one.low, low * width + 1), min(at_most, high))
-        found.append(Deep(field, one.low, at_most, layers * one.high))
-    return found
+        results.append(Deep(field, one.low, at_most, layers * one.high))
+    return results
 
 
 def _shares(series: Series, head: int, bins: int, width: int, within: int | None) -> Tensor:

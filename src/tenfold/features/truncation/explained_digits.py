@@ -27,7 +27,7 @@ LEAST = 10  # problems, of which two are asked
 SUM = Operation(product=False)
 
 
-def explained(operands: Digits, said: Ints, base: int = 10) -> list[float | None]:
+def explained(operands: Digits, written: Ints, base: int = 10) -> list[float | None]:
     """R^2 of each column of these answers (N, C), from the columns of two operands (N, 2, W); the units first.
 
     What is no digit in an answer is left out. None where nothing is left, or where all answers are alike: nothing to explain.
@@ -39,12 +39,12 @@ def explained(operands: Digits, said: Ints, base: int = 10) -> list[float | None
     """
     if operands.shape[1] != 2:
         raise TenfoldError(f"digits explained by {operands.shape[1]} operand(s); it takes two")
-    found: list[float | None] = []
-    for column in range(said.shape[1]):
+    shares: list[float | None] = []
+    for column in range(written.shape[1]):
         known = _features(operands, column, base)
-        digit = (said[:, column] >= 0) & (said[:, column] < base)
-        found.append(_share(known[digit], said[digit, column]))
-    return found
+        digit = (written[:, column] >= 0) & (written[:, column] < base)
+        shares.append(_share(known[digit], written[digit, column]))
+    return shares
 
 
 def explained_by_model(
@@ -56,9 +56,9 @@ def explained_by_model(
         raise TenfoldError(
             f'digit sum and carry explain sums of two numbers, and the task "{task.name}" is something else'
         )
-    said, true = answers(examiner, model, examples)
+    written, true = answers(examiner, model, examples)
     operands, base = examples.operands, task.base
-    return explained(operands, said, base), explained(operands, true, base)
+    return explained(operands, written, base), explained(operands, true, base)
 
 
 def _features(operands: Digits, column: int, base: int) -> NDArray[np.int64]:
@@ -71,13 +71,13 @@ def _share(known: NDArray[np.int64], digit: Ints) -> float | None:
     if len(digit) < LEAST or len(np.unique(digit)) == 1:
         return None
     split, tree = _learned("sklearn.model_selection"), _learned("sklearn.tree")
-    seen, asked, true, wanted = split.train_test_split(
+    seen, test_features, true, wanted = split.train_test_split(
         known, digit, test_size=0.2, random_state=SEED
     )
     if len(np.unique(wanted)) == 1:
         return None
     grown = tree.DecisionTreeRegressor(random_state=SEED).fit(seen, true)
-    return float(grown.score(asked, wanted))
+    return float(grown.score(test_features, wanted))
 
 
 def _learned(module: str) -> Any:

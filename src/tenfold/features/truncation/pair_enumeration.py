@@ -47,24 +47,24 @@ def _values(function: Function, a: Numbers, b: Numbers) -> NDArray[Any]:
     alone = _one_by_one(function, a[some], b[some])
     try:
         with np.errstate(all="raise"):
-            found = np.broadcast_to(np.asarray(function(a, b)), a.shape)
-        alike = bool(np.all(found[some] == alone))
+            values = np.broadcast_to(np.asarray(function(a, b)), a.shape)
+        alike = bool(np.all(values[some] == alone))
     except Exception:  # it takes no arrays: a condition, a table, a division by 0
         alike = False
-    return found if alike else _one_by_one(function, a, b)
+    return values if alike else _one_by_one(function, a, b)
 
 
 def _one_by_one(function: Function, a: Numbers, b: Numbers) -> NDArray[Any]:
     """In Python's own integers."""
-    found = np.empty(len(a), dtype=object)
+    values = np.empty(len(a), dtype=object)
     for row, pair in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         try:
-            found[row] = function(*pair)
+            values[row] = function(*pair)
         except Exception as error:
             raise TenfoldError(
                 f"the function fails for {pair[0]} and {pair[1]}: {type(error).__name__}: {error}"
             ) from error
-    return found
+    return values
 
 
 def by_task(task: Task, digits: int) -> Right:

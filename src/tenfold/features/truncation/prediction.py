@@ -69,14 +69,14 @@ class Predicted:
         return sum((weight * share.exact for weight, share in self.parts), Fraction(0))
 
     @property
-    def told(self) -> str | None:
+    def exact_text(self) -> str | None:
         """The exact fraction, unless it is long: `11/81`."""
-        found = str(self.exact) if self.length <= SHOWN else ""
-        return found if 0 < len(found) <= SHOWN else None
+        text = str(self.exact) if self.length <= SHOWN else ""
+        return text if 0 < len(text) <= SHOWN else None
 
     def as_json(self) -> dict[str, Any]:
         known = {"length": self.length, "accuracy": self.accuracy}
-        return {**known, "exact": self.told, "why": self.why}
+        return {**known, "exact": self.exact_text, "why": self.why}
 
 
 def predict(
@@ -93,8 +93,8 @@ def predict(
     this length (`uniform`). A task has its own base. A function takes two whole numbers; it is quicker if it takes arrays of
     them too. Problems whose last digits are no problem, as 210-15 of one digit, count as wrong.
 
-    >>> found = predict(operation("mod-add", 7), digits=2, lengths=[2, 3, 9])
-    >>> [(each.length, round(each.accuracy, 4)) for each in found]
+    >>> result = predict(operation("mod-add", 7), digits=2, lengths=[2, 3, 9])
+    >>> [(each.length, round(each.accuracy, 4)) for each in result]
     [(2, 1.0), (3, 0.1358), (9, 0.1429)]
     >>> predict(lambda a, b: a * a + b, digits=1, lengths=[2], base=4)[0].exact
     Fraction(0, 1)
@@ -148,16 +148,16 @@ def _counted(what: Operation, digits: int, length: int, slice: str, base: int) -
     if what.product and p > MOST and can_try(length, base, every=slice == "full"):
         return _tried(by_values(what, base**digits), digits, length, slice, base)
     shares, why = _modular(what, digits, base)
-    found = Predicted(length, why, SLICES[slice](shares, length - digits, base))
-    if never := _never(what, p, found, length - digits, base):
-        return replace(found, why=f"{never} a multiple of {sized(p)}, A and B what is dropped")
-    return found
+    result = Predicted(length, why, SLICES[slice](shares, length - digits, base))
+    if never := _never(what, p, result, length - digits, base):
+        return replace(result, why=f"{never} a multiple of {sized(p)}, A and B what is dropped")
+    return result
 
 
-def _never(what: Operation, p: int, found: Predicted, dropped: int, base: int) -> str | None:
+def _never(what: Operation, p: int, result: Predicted, dropped: int, base: int) -> str | None:
     """Why none is right, if none is: told by integers, as a share may be too small for a float."""
     if what.product:
-        return "A*b + B*a0 is never" if not found.long and found.exact == 0 else None
+        return "A*b + B*a0 is never" if not result.long and result.exact == 0 else None
     if dropped > p.bit_length():  # then A and B come to more than p, in any base
         return None
     most = 2 * (base**dropped - 1)
@@ -179,9 +179,9 @@ def _modular(what: Operation, digits: int, base: int) -> tuple[Shares, str]:
     if p == 1:
         why = f"{sized(modulus)} divides {base}^{digits}: what is dropped is a multiple of it"
         return lambda dropped: Share(Fraction(1)), why
-    told, left = sized(modulus), sized(p)
+    modulus_text, left = sized(modulus), sized(p)
     if p != modulus:
-        left = f"{left} = {told}/gcd({told}, {base}^{digits})"
+        left = f"{left} = {modulus_text}/gcd({modulus_text}, {base}^{digits})"
     when = "A*b + B*a0" if what.product else "A + B"
     limit = "" if what.product else f"; 1/{sized(p)} for long numbers"
     why = f"right where {left} divides {when}, A and B what is dropped{limit}"

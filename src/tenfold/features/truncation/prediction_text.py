@@ -10,39 +10,39 @@ from tenfold.features.truncation.prediction import Predicted
 CONVERGED = 0.99  # right at the training length, as claims about what is learned presuppose
 
 
-def predicted_told(found: Sequence[Predicted]) -> list[str]:
+def predicted_lines(predictions: Sequence[Predicted]) -> list[str]:
     """A line a length: accuracy, the exact fraction where it is short, why.
 
     >>> from tenfold.features.truncation.prediction import operation, predict
-    >>> print(*predicted_told(predict(operation("mod-add", 7), 2, [2, 3])), sep="\\n")
+    >>> print(*predicted_lines(predict(operation("mod-add", 7), 2, [2, 3])), sep="\\n")
     digits  accuracy  exact  why
          2   100.00%  1      no number has more than 2 digits, so nothing is dropped
          3    13.58%  11/81  right where 7 divides A + B, A and B what is dropped; 1/7 for long numbers
     """
-    exact = [each.told or "" for each in found]
+    exact = [each.exact_text or "" for each in predictions]
     wide = max(map(len, ["exact", *exact]))
-    long = max(len(str(each)) for each in ["digits", *(each.length for each in found)])
+    long = max(len(str(each)) for each in ["digits", *(each.length for each in predictions)])
     lines = [f"{'digits':>{long}}  accuracy  {'exact':{wide}}  why"]
-    for each, fraction in zip(found, exact, strict=True):
+    for each, fraction in zip(predictions, exact, strict=True):
         lines.append(f"{each.length:>{long}}  {each.accuracy:>8.2%}  {fraction:{wide}}  {each.why}")
     return lines
 
 
-def learned_told(row: Measurement) -> str:
+def learned_line(row: Measurement) -> str:
     """Whether a run has converged on its training length, whose `exact` this row is.
 
-    >>> learned_told(Measurement(3, "uniform", "exact", 1.0, 1000))
+    >>> learned_line(Measurement(3, "uniform", "exact", 1.0, 1000))
     'at 3 digits (training): 100.0% right'
-    >>> learned_told(Measurement(3, "uniform", "exact", 0.02, 1000))
+    >>> learned_line(Measurement(3, "uniform", "exact", 0.02, 1000))
     'at 3 digits (training): 2.0% right: not converged, the prediction is not about this model'
     """
-    told = f"at {row.length} digits (training): {100 * row.value:.1f}% right"
+    text = f"at {row.length} digits (training): {100 * row.value:.1f}% right"
     if row.value >= CONVERGED:
-        return told
-    return f"{told}: not converged, the prediction is not about this model"
+        return text
+    return f"{text}: not converged, the prediction is not about this model"
 
 
-def compared_told(rows: Sequence[Measurement], digits: int) -> list[str]:
+def compared_lines(rows: Sequence[Measurement], digits: int) -> list[str]:
     """A line a length, and a slice where there are several: against the truth, as predicted, against the last digits, endless."""
     heads = {
         "exact": "truth",
@@ -50,8 +50,8 @@ def compared_told(rows: Sequence[Measurement], digits: int) -> list[str]:
         "exact-truncated": f"last {digits}",
         "no-end": "no end",
     }
-    held = {(row.length, row.slice, row.metric): row.value for row in rows}
-    shown = {metric: head for metric, head in heads.items() if metric in {m for *_, m in held}}
+    values = {(row.length, row.slice, row.metric): row.value for row in rows}
+    shown = {metric: head for metric, head in heads.items() if metric in {m for *_, m in values}}
     slices = list(dict.fromkeys(row.slice for row in rows))
     wide = max(map(len, slices)) + 2 if len(slices) > 1 else 0
     problems = max((row.n for row in rows), default=0)
@@ -59,7 +59,7 @@ def compared_told(rows: Sequence[Measurement], digits: int) -> list[str]:
     head = "digits" + (f"{'slice':>{wide}}" if wide else "")
     lines = [f"% of {problems} problems {each}", head + _line(list(shown.values()))]
     for length, slice in dict.fromkeys((row.length, row.slice) for row in rows):
-        cells = [f"{100 * held[length, slice, metric]:.1f}" for metric in shown]
+        cells = [f"{100 * values[length, slice, metric]:.1f}" for metric in shown]
         lines.append(f"{length:>6}" + (f"{slice:>{wide}}" if wide else "") + _line(cells))
     return lines
 
@@ -68,10 +68,10 @@ def _line(cells: Sequence[str]) -> str:
     return "".join(f"{cell:>11}" for cell in cells)
 
 
-def explained_told(model: Sequence[float | None], truth: Sequence[float | None]) -> list[str]:
+def explained_lines(model: Sequence[float | None], truth: Sequence[float | None]) -> list[str]:
     """A line a digit of the answer, the highest first.
 
-    >>> print(*explained_told([1.0, 0.5], [1.0, None]), sep="\\n")
+    >>> print(*explained_lines([1.0, 0.5], [1.0, None]), sep="\\n")
     answer digit      model      truth
                2      0.500          -
                1      1.000      1.000

@@ -179,8 +179,8 @@ def _solutions(p: int, base: int, digits: int) -> Solutions:
     both = np.zeros((p, p), dtype=np.int64)
     negative = -residues[:, None] * residues % p
     for a in range(p):
-        held = np.bincount(a * residues[:more] % p, minlength=p)  # A b0, over the arc of b0
-        both[a] = held[negative[(a * shift + residues[:more]) % p]].sum(0)
+        counts = np.bincount(a * residues[:more] % p, minlength=p)  # A b0, over the arc of b0
+        both[a] = counts[negative[(a * shift + residues[:more]) % p]].sum(0)
     return Solutions(shared * p, once + once.T, both)
 
 

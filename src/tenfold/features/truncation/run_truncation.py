@@ -46,18 +46,18 @@ def compared(
     """
     torch.set_num_threads(run.recipe.train.threads)
     kept = run.recipe.data.length if digits is None else digits
-    asked = run.recipe.eval.lengths if lengths is None else lengths
+    requested = run.recipe.eval.lengths if lengths is None else lengths
     count = run.recipe.eval.n if n is None else n
     if count < 1:
         raise TenfoldError(f"{count} problems; at least 1 is needed")
     examiner, model = run.built.examiner(seed), run.answerer(which)
     if slice == "full":
-        rows = both_long_rows(examiner, model, kept, asked, count)
+        rows = both_long_rows(examiner, model, kept, requested, count)
     else:
-        rows = truncated_rows(examiner, model, kept, asked, [slice], count)
+        rows = truncated_rows(examiner, model, kept, requested, [slice], count)
     if not rows:
         raise TenfoldError(f'the slice "{slice}" asks nothing at these lengths of this task')
-    return [*rows, *_predicted(run, kept, asked, slice)]
+    return [*rows, *_predicted(run, kept, requested, slice)]
 
 
 def learned(
@@ -83,13 +83,13 @@ def truncated(
 ) -> Iterator[Row]:
     """Rows `exact-truncated` and `no-end` of a run, and `exact` where it has not measured that itself."""
     examiner, options = examiner_of(run), run.recipe.eval
-    asked = options.lengths if lengths is None else lengths
+    requested = options.lengths if lengths is None else lengths
     digits = run.recipe.data.length
     known = {(row["length"], row["slice"], row["metric"]) for row in run.result()["rows"]}
 
     def ask(model: Answerer) -> Sequence[Measurement]:
-        found = truncated_rows(examiner, model, digits, asked, slices, options.n)
-        return [row for row in found if (row.length, row.slice, row.metric) not in known]
+        results = truncated_rows(examiner, model, digits, requested, slices, options.n)
+        return [row for row in results if (row.length, row.slice, row.metric) not in known]
 
     yield from of_both(lab, run, ask)
 
@@ -98,8 +98,8 @@ def predicted(
     lab: Lab, run: Run, lengths: Sequence[int] | None = None, slice: str = "uniform"
 ) -> Iterator[Row]:
     """Rows `exact-predicted`: what a model right on its training length has, if it computes the truncated function."""
-    asked = run.recipe.eval.lengths if lengths is None else lengths
-    for row in _predicted(run, run.recipe.data.length, asked, slice):
+    requested = run.recipe.eval.lengths if lengths is None else lengths
+    for row in _predicted(run, run.recipe.data.length, requested, slice):
         yield {**lab.about(run), **row.as_json(), "checkpoint": ""}
 
 
@@ -108,8 +108,10 @@ def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> lis
     task = run.built.batcher.task
     if task.operation() is None or slice not in SLICES:
         return []
-    found = predict(task, digits, lengths, slice=slice)
-    return [Measurement(each.length, slice, "exact-predicted", each.accuracy, 0) for each in found]
+    results = predict(task, digits, lengths, slice=slice)
+    return [
+        Measurement(each.length, slice, "exact-predicted", each.accuracy, 0) for each in results
+    ]
 
 
 def of_domain(lab: Lab, run: Run, label: str, domain: Domain) -> Iterator[Row]:
@@ -136,9 +138,9 @@ def explained(
     torch.set_num_threads(run.recipe.train.threads)
     if n < LEAST:
         raise TenfoldError(f"{n} problems; at least {LEAST} are needed, a fifth of them to ask")
-    asked = run.recipe.data.length if length is None else length
+    requested = run.recipe.data.length if length is None else length
     examiner = run.built.examiner(seed)
-    ((_, _, examples),) = examiner.questions([asked], ["uniform"], n)
+    ((_, _, examples),) = examiner.questions([requested], ["uniform"], n)
     return explained_by_model(examiner, run.answerer(which), examples)
 
 
@@ -149,15 +151,15 @@ def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
     no digit sum of its own.
     """
     length = run.recipe.data.length
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     model, truth = explained(run, length, n)
     for metric, shares in {"explained": model, "explained-true": truth}.items():
-        found |= {f"{metric}-{i}": each for i, each in enumerate(shares, 1) if each is not None}
+        results |= {f"{metric}-{i}": each for i, each in enumerate(shares, 1) if each is not None}
         columns = [each for each in shares[:length] if each is not None]
         if columns:
-            found[metric] = float(np.mean(columns))
+            results[metric] = float(np.mean(columns))
     about = {**lab.about(run), "length": length, "slice": "uniform", "checkpoint": "best", "n": n}
-    for metric, value in found.items():
+    for metric, value in results.items():
         yield {**about, "metric": metric, "value": value}
 
 

@@ -30,10 +30,10 @@ def truncated_rows(
     n: int = 1000,
 ) -> list[Measurement]:
     """At every length and slice: `exact`, `exact-truncated` and, where answers have an end, `no-end`."""
-    found = []
+    rows = []
     for length, label, examples in examiner.questions(lengths, slices, n):
-        found += graded_twice(examiner, model, examples, digits, length, label)
-    return found
+        rows += graded_twice(examiner, model, examples, digits, length, label)
+    return rows
 
 
 def both_long_rows(
@@ -41,11 +41,11 @@ def both_long_rows(
 ) -> list[Measurement]:
     """The same of numbers that all have exactly the length, whatever padding the format has left: what theory calls `full`."""
     examiner.samplers(lengths, [])  # whether the format holds so many
-    found = []
+    rows = []
     for length in lengths:
         examples = examiner.problems(length, "full", exact, n)
-        found += graded_twice(examiner, model, examples, digits, length, "full")
-    return found
+        rows += graded_twice(examiner, model, examples, digits, length, "full")
+    return rows
 
 
 def graded_twice(
@@ -64,12 +64,12 @@ def graded_twice(
     for (answer, target), other in both:
         right += int(grade(answer, target)[0].sum())
         same += int(grade(answer, other.target)[0].sum())
-        asked = target == end  # (B, A)
-        ends = ends or bool(asked.any())
+        ending = target == end  # (B, A)
+        ends = ends or bool(ending.any())
         there = answer == end
         if other.sequence.valid is not None:  # beyond a row's last place there is nothing to see
             there = there & other.sequence.valid[:, -other.read :]
-        endless += int((~there.any(1) & asked.any(1)).sum())
+        endless += int((~there.any(1) & ending.any(1)).sum())
     n = len(examples)
     rows = {"exact": right, "exact-truncated": same} | ({"no-end": endless} if ends else {})
     return [

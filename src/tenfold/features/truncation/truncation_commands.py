@@ -40,14 +40,14 @@ def predict(
     from tenfold.data.tasks.task import check_base
     from tenfold.features.truncation.prediction import operation
     from tenfold.features.truncation.prediction import predict as count
-    from tenfold.features.truncation.prediction_text import predicted_told
+    from tenfold.features.truncation.prediction_text import predicted_lines
 
     check_base(base)
-    asked = parse_lengths(lengths)
-    found = count(operation(task, modulus), digits, asked, slice=slice, base=base)
+    requested = parse_lengths(lengths)
+    predictions = count(operation(task, modulus), digits, requested, slice=slice, base=base)
     if json_:
-        return print_json([each.as_json() for each in found])
-    print(*predicted_told(found), sep="\n")
+        return print_json([each.as_json() for each in predictions])
+    print(*predicted_lines(predictions), sep="\n")
     return None
 
 
@@ -72,20 +72,20 @@ def truncation(
 
     `tenfold truncation runs/my-run --lengths 1-6`
     """
-    from tenfold.features.truncation.prediction_text import compared_told, learned_told
+    from tenfold.features.truncation.prediction_text import compared_lines, learned_line
     from tenfold.features.truncation.run_truncation import compared, learned
     from tenfold.runs.run import open_run
 
     opened = open_run(run)
-    asked = None if lengths is None else parse_lengths(lengths)
-    rows = compared(opened, asked, n, digits=digits, which=checkpoint, seed=seed, slice=slice)
+    requested = None if lengths is None else parse_lengths(lengths)
+    rows = compared(opened, requested, n, digits=digits, which=checkpoint, seed=seed, slice=slice)
     own = learned(opened, rows, n, which=checkpoint, seed=seed)
     if json_:
         others = [row for row in rows if row != own]
         return print_json([row.as_json() for row in (own, *others)])
     kept = opened.recipe.data.length if digits is None else digits
-    print(learned_told(own))
-    print(*compared_told(rows, kept), sep="\n")
+    print(learned_line(own))
+    print(*compared_lines(rows, kept), sep="\n")
     return None
 
 
@@ -104,12 +104,12 @@ def explained(
 
     `tenfold explained runs/my-run` (needs scikit-learn: the extra `analysis`)
     """
-    from tenfold.features.truncation.prediction_text import explained_told
+    from tenfold.features.truncation.prediction_text import explained_lines
     from tenfold.features.truncation.run_truncation import explained as analyse
     from tenfold.runs.run import open_run
 
     model, truth = analyse(open_run(run), length, n, which=checkpoint, seed=seed)
     if json_:
         return print_json({"model": model, "truth": truth})
-    print(*explained_told(model, truth), sep="\n")
+    print(*explained_lines(model, truth), sep="\n")
     return None
