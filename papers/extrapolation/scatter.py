@@ -17,11 +17,11 @@ Values = Mapping[str, Sequence[float]]  # of each recipe, one a seed
 
 def values(rows: Sequence[Row], metric: str, slice: str = "uniform") -> dict[str, list[float]]:
     """What rows say of each recipe, in the order of seeds."""
-    found: dict[str, list[float]] = {}
+    by_recipe: dict[str, list[float]] = {}
     for row in sorted(rows, key=lambda row: row["seed"]):
         if row["metric"] == metric and (row["slice"] or "uniform") == slice:
-            found.setdefault(row["recipe"], []).append(row["value"])
-    return found
+            by_recipe.setdefault(row["recipe"], []).append(row["value"])
+    return by_recipe
 
 
 def against(

@@ -41,8 +41,8 @@ def table(
     for line, name in enumerate(shown):
         for place, length in enumerate(lengths):
             theirs = published.get(name, {}).get(length)
-            told = cell(by_seed(rows, name, length), float(counted[line, place]), theirs)
-            axes.text(place, line, told, ha="center", va="center", fontsize=7.5)
+            text = cell(by_seed(rows, name, length), float(counted[line, place]), theirs)
+            axes.text(place, line, text, ha="center", va="center", fontsize=7.5)
     axes.set_xticks(range(len(lengths)), [str(length) for length in lengths], fontsize=8)
     axes.set_yticks(range(len(shown)), list(shown.values()), fontsize=8)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False, bottom=False)
@@ -58,9 +58,9 @@ def table(
 
 def predicted(rows: Sequence[Row], recipe: str, length: int) -> float:
     """What theory counts at this length; not a number where it does not."""
-    asked = {"recipe": recipe, "length": length, "metric": "exact-predicted", "slice": "uniform"}
-    found = [row["value"] for row in rows if all(row[key] == asked[key] for key in asked)]
-    return statistics.median(found) if found else float("nan")
+    wanted = {"recipe": recipe, "length": length, "metric": "exact-predicted", "slice": "uniform"}
+    values = [row["value"] for row in rows if all(row[key] == wanted[key] for key in wanted)]
+    return statistics.median(values) if values else float("nan")
 
 
 def cell(measured: Sequence[float], counted: float, theirs: float | None) -> str:

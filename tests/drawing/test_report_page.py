@@ -164,7 +164,7 @@ def test_what_cannot_be_told_is_named(plain):
     groups, problems = grouped(joined(told(plain, {5: 0.5}), damaged, alone))
     assert [seeds_of(group) for group in groups] == [[0]]
     assert problems[0].startswith('run-1: its recipe cannot be read: unknown recipe key "colour"')
-    assert problems[1:] == ["run-2: its recipe and environment are not told"]
+    assert problems[1:] == ["run-2: its recipe and environment are unknown"]
 
 
 def test_pairs_are_for_the_map_alone(plain):

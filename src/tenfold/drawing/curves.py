@@ -63,22 +63,22 @@ def curves(
     groups: Sequence[Group], slice: str = MAIN, metric: str = "exact", checkpoint: str = "best"
 ) -> list[Curve]:
     """One curve a group that was measured so, over its seeds."""
-    found = []
+    curves = []
     for group in groups:
-        asked = [row for row in group.rows if _is(row, slice, metric, checkpoint)]
+        measured = [row for row in group.rows if _is(row, slice, metric, checkpoint)]
         by_length: dict[int, list[Row]] = {}
-        for row in asked:
+        for row in measured:
             by_length.setdefault(row["length"], []).append(row)
         points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
         if points:
             trained, counts = group.recipe.data.length, counted(group.recipe.task)
-            found.append(Curve(group.name, group.label, points, trained, counts))
-    return found
+            curves.append(Curve(group.name, group.label, points, trained, counts))
+    return curves
 
 
 def _is(row: Row, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
-    told = (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
-    return told and row["length"] is not None
+    chosen = (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
+    return chosen and row["length"] is not None
 
 
 def _point(length: int, rows: list[Row]) -> Point:
@@ -96,12 +96,12 @@ def slices(groups: Sequence[Group]) -> list[str]:
 
 def pairs(group: Group) -> dict[tuple[int, int], float]:
     """By the lengths of the first and the second operand, the median over seeds of the share exactly right."""
-    found: dict[tuple[int, int], list[float]] = {}
+    by_pair: dict[tuple[int, int], list[float]] = {}
     for row in group.rows:
         lengths = pair_of(row["slice"])
         if lengths is not None and _is(row, row["slice"]):
-            found.setdefault(lengths, []).append(row["value"])
-    return {lengths: statistics.median(values) for lengths, values in found.items()}
+            by_pair.setdefault(lengths, []).append(row["value"])
+    return {lengths: statistics.median(values) for lengths, values in by_pair.items()}
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -114,12 +114,12 @@ def as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def as_markdown(found: Sequence[Curve]) -> str:
+def as_markdown(shown: Sequence[Curve]) -> str:
     """Median % (worst-best seed) by length, a column a recipe."""
-    lengths = sorted({point.length for curve in found for point in curve.points})
-    points = [{point.length: cell(point) for point in curve.points} for curve in found]
-    rows = [[length, *(held.get(length, "") for held in points)] for length in lengths]
-    return markdown_table(["digits", *(curve.name for curve in found)], rows)
+    lengths = sorted({point.length for curve in shown for point in curve.points})
+    points = [{point.length: cell(point) for point in curve.points} for curve in shown]
+    rows = [[length, *(cells.get(length, "") for cells in points)] for length in lengths]
+    return markdown_table(["digits", *(curve.name for curve in shown)], rows)
 
 
 def cell(point: Point) -> str:

@@ -23,7 +23,7 @@ from torch import Tensor
 from tenfold.drawing.curves import Curve
 from tenfold.drawing.inline_svg import inline
 
-# Okabe and Ito: tells apart for every kind of colour vision
+# Okabe and Ito: distinct for every kind of colour vision
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
@@ -36,7 +36,7 @@ SMALL, LARGE = (3.5, 2.7), (4.2, 3.1)  # inches; on a phone's 343 pixels a point
 
 @dataclass(frozen=True)
 class Style:
-    """How a curve is told from the others: colour, marker and dashes."""
+    """The look of a curve: colour, marker and dashes."""
 
     color: str
     marker: str
@@ -156,7 +156,7 @@ EDGE = (("#101010", 3.2), ("#FAFAFA", 1.4))  # seen on the darkest cell and on t
 
 
 def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trained: int) -> Figure:
-    """The share exactly right by the lengths of both operands; what was not asked is left open."""
+    """The share exactly right by the lengths of both operands; what was not measured is left open."""
     sizes = sorted({size for pair in cells for size in pair})
     values = np.full((len(sizes), len(sizes)), np.nan)
     for (a, b), value in cells.items():
@@ -168,9 +168,9 @@ def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trai
     for row, column in itertools.product(range(len(sizes)), repeat=2):
         if not np.isnan(values[row, column]):
             ink = "#101010" if values[row, column] > 55 else "#FAFAFA"
-            told = f"{values[row, column]:.0f}"
+            text = f"{values[row, column]:.0f}"
             axes.text(
-                column + 0.5, row + 0.5, told, ha="center", va="center", fontsize=8, color=ink
+                column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=ink
             )
     ticks = np.arange(len(sizes)) + 0.5
     axes.set_xticks(ticks, list(map(str, sizes)))
@@ -197,9 +197,9 @@ def _plain(text: str) -> str:
 
 def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -> Figure:
     """The drawing for the page, where title and legend are text; then the files, that have their own."""
-    held = io.StringIO()
+    drawing = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "tenfold"}):
-        figure.savefig(held, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(drawing, format="svg", transparent=True, metadata={"Date": None})
     figure.suptitle(_plain(title), x=0.02, ha="left", fontsize=11, wrap=True)
     if legend is not None:
         columns = max(1, int(15 * figure.get_figwidth() // (max(map(len, legend)) + 6)))
@@ -212,7 +212,7 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
         figure.draw_without_rendering()
         room = names.get_window_extent().width / figure.dpi + 0.1
         figure.set_figwidth(max(figure.get_figwidth(), room))
-    return Figure(inline(held.getvalue(), path.name, title), save_files(figure, path))
+    return Figure(inline(drawing.getvalue(), path.name, title), save_files(figure, path))
 
 
 def save_files(figure: Any, path: Path) -> tuple[Path, Path]:

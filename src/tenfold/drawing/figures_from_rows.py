@@ -1,7 +1,7 @@
 """Figures of an experiment from its rows: accuracy by length, by how far a carry runs, over training, beside a table.
 
 `series` names what is shown, in its order: `{"symmetry/addition-relative": "relative"}`. What has no rows (a smoke run
-asks little) is left out, and a figure without anything to show is not drawn.
+measures little) is left out, and a figure without anything to show is not drawn.
 """
 
 from __future__ import annotations
@@ -57,24 +57,24 @@ def rise(
     limits: tuple[float, float],
 ) -> list[Path]:
     """The same over that at the training length, each seed over its own, within limits; a line at a level."""
-    asked = _perplexities(rows, "uniform")
-    once = {(r["recipe"], r["seed"]): r["value"] for r in asked if r["length"] == r["trained"]}
+    measured = _perplexities(rows, "uniform")
+    once = {(r["recipe"], r["seed"]): r["value"] for r in measured if r["length"] == r["trained"]}
     risen = [
         {**row, "value": row["value"] / once[row["recipe"], row["seed"]], "low": None, "high": None}
-        for row in asked
+        for row in measured
         if (row["recipe"], row["seed"]) in once
     ]
     curves = _curves(risen, series, lambda row: row["length"])
     if not curves:
         return []
-    told = "times that at the training length"
-    drawn = perplexity_by_length(curves, path, title, told=told, level=level, limits=limits)
+    quantity = "times that at the training length"
+    drawn = perplexity_by_length(curves, path, title, quantity=quantity, level=level, limits=limits)
     return list(drawn.files)
 
 
 def _perplexities(rows: Sequence[Row], slice: str) -> list[Row]:
-    asked = (slice, "perplexity", "best")
-    return [row for row in rows if (row["slice"], row["metric"], row["checkpoint"]) == asked]
+    wanted = (slice, "perplexity", "best")
+    return [row for row in rows if (row["slice"], row["metric"], row["checkpoint"]) == wanted]
 
 
 def by_run(
@@ -87,10 +87,10 @@ def by_run(
     pattern = re.compile(rf"{kind}-(\d+|all)")
 
     def run(row: Row) -> int | None:
-        found = pattern.fullmatch(row["slice"])
-        if found is None or row["length"] != length or not _is(row, row["slice"]):
+        match = pattern.fullmatch(row["slice"])
+        if match is None or row["length"] != length or not _is(row, row["slice"]):
             return None
-        return length if found[1] == "all" else int(found[1])
+        return length if match[1] == "all" else int(match[1])
 
     words = {
         "cascade": "columns that a carry runs over",
@@ -111,8 +111,8 @@ def by_count(
     """Exact match at one length against the size of the training set: rows of recipes such as `tiny/adder-from-300`."""
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for number, (name, words) in enumerate(series.items()):
-        found = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
-        _seeds(axes, number, found, words)
+        values = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
+        _seeds(axes, number, values, words)
     axes.set(xscale="log", xlabel="problems in the training set", ylabel=RIGHT, ylim=(-3, 103))  # fmt: skip
     return _saved(figure, axes, path, title)
 
@@ -123,23 +123,23 @@ def by_digit(
     """R^2 of every answer digit, the units first: rows `explained-1`, `explained-2`, ... of each metric that is named."""
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for number, (metric, words) in enumerate(metrics.items()):
-        found: dict[int, list[float]] = {}
+        by_digit: dict[int, list[float]] = {}
         for row in rows:
             digit = re.fullmatch(rf"{metric}-(\d+)", row["metric"])
             if digit is not None and row["recipe"] == recipe:
-                found.setdefault(int(digit[1]), []).append(row["value"])
-        _seeds(axes, number, dict(sorted(found.items())), words)
+                by_digit.setdefault(int(digit[1]), []).append(row["value"])
+        _seeds(axes, number, dict(sorted(by_digit.items())), words)
     axes.set(xlabel="digit of the answer, from the units on", ylabel="R$^2$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return _saved(figure, axes, path, title)
 
 
-def _seeds(axes: Any, number: int, found: Mapping[int, Sequence[float]], words: str) -> None:
+def _seeds(axes: Any, number: int, values: Mapping[int, Sequence[float]], words: str) -> None:
     """A line through the median seeds, and from the worst to the best."""
-    at = [place for place in found if found[place]]
+    at = [place for place in values if values[place]]
     if at:
-        middle = [statistics.median(found[place]) for place in at]
-        low, high = ([pick(found[place]) for place in at] for pick in (min, max))
+        middle = [statistics.median(values[place]) for place in at]
+        low, high = ([pick(values[place]) for place in at] for pick in (min, max))
         axes.fill_between(at, low, high, color=PALETTE[number], alpha=0.15, lw=0)
         axes.plot(at, middle, color=PALETTE[number], marker="o", ms=4, lw=1.4, label=words)
 
@@ -156,36 +156,36 @@ def over_training(
     """Exact match of every checkpoint, a line a seed, a colour a length; rows of the checkpoints `step-100`, ..."""
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for number, length in enumerate(lengths):
-        told = f"{length} digits"
+        entry = f"{length} digits"
         for seed in sorted({row["seed"] for row in rows}):
-            asked = sorted(
+            points = sorted(
                 (row["steps"], 100 * row["value"])
                 for row in rows
                 if (row["recipe"], row["length"], row["seed"]) == (recipe, length, seed)
                 and row["metric"] == "exact"
                 and row["checkpoint"].startswith("step-")
             )
-            if asked:
-                axes.plot(*zip(*asked, strict=True), color=PALETTE[number], lw=1.1, label=told)
-                told = "_"  # one entry a length
+            if points:
+                axes.plot(*zip(*points, strict=True), color=PALETTE[number], lw=1.1, label=entry)
+                entry = "_"  # one entry a length
     axes.set(xlabel="steps of training", ylabel=RIGHT, ylim=(-3, 103))
     return _saved(figure, axes, path, title)
 
 
 def beside_published(
-    found: Mapping[str, Sequence[float]],
+    measured: Mapping[str, Sequence[float]],
     published: Mapping[str, tuple[float, float]],
     path: Path,
     title: str,
 ) -> list[Path]:
     """A published table and ours: a bar a line with its worst and best seed, a cross for what was published."""
-    names = [name for name in published if found.get(name)]
+    names = [name for name in published if measured.get(name)]
     if not names:
         return []
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
-    middle = [100 * statistics.median(found[name]) for name in names]
-    below = [m - 100 * min(found[name]) for m, name in zip(middle, names, strict=True)]
-    above = [100 * max(found[name]) - m for m, name in zip(middle, names, strict=True)]
+    middle = [100 * statistics.median(measured[name]) for name in names]
+    below = [m - 100 * min(measured[name]) for m, name in zip(middle, names, strict=True)]
+    above = [100 * max(measured[name]) - m for m, name in zip(middle, names, strict=True)]
     x = range(len(names))
     axes.bar(x, middle, 0.6, yerr=[below, above], capsize=2, color=PALETTE[1], label="ours")
     theirs = [[100 * value for value in published[name]] for name in names]
@@ -210,7 +210,7 @@ def _is(row: Row, slice: str) -> bool:
 def _curves(
     rows: Sequence[Row], series: Series, place: Place, counted: str | None = None
 ) -> list[Curve]:
-    found = []
+    curves = []
     for recipe, words in series.items():
         at: dict[int, list[Row]] = {}
         own = [row for row in rows if row["recipe"] == recipe]
@@ -221,8 +221,8 @@ def _curves(
             points = tuple(_point(where, at[where]) for where in sorted(at))
             counts = counted or what_counts(own[0]["task"])
             trained = own[0]["trained"] if counted is None else None
-            found.append(Curve(words, "", points, trained, counts))
-    return found
+            curves.append(Curve(words, "", points, trained, counts))
+    return curves
 
 
 def _point(where: int, rows: Sequence[Row]) -> Point:

@@ -100,8 +100,8 @@ def table(rows: Mapping[str, Mapping[int, str]], labels: Mapping[str, str] | Non
             lines.append(
                 f'<tr class="label"><th>{escape(label)}</th><th colspan="{len(columns)}"></th></tr>'
             )
-        held = "".join(f"<td>{cells.get(column, '')}</td>" for column in columns)
-        lines.append(f"<tr><th>{escape(name)}</th>{held}</tr>")
+        data = "".join(f"<td>{cells.get(column, '')}</td>" for column in columns)
+        lines.append(f"<tr><th>{escape(name)}</th>{data}</tr>")
     return (
         f'<div class="wide"><table class="by"><tr><th>digits</th>{head}</tr>'
         f"{''.join(lines)}</table></div>"
@@ -109,6 +109,6 @@ def table(rows: Mapping[str, Mapping[int, str]], labels: Mapping[str, str] | Non
 
 
 def details(title: str, body: str, note: str = "") -> str:
-    """What is folded away until asked for; `note` is HTML."""
+    """A part of a page that is folded until opened; `note` is HTML."""
     small = f" <small>{note}</small>" if note else ""
     return f"<details><summary>{escape(title)}{small}</summary>{body}</details>"

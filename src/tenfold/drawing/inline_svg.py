@@ -40,8 +40,8 @@ def inline(drawing: str, name: str, title: str) -> str:
 
 def inline_all(html: str, name: str, title: str) -> str:
     """The same for every drawing in a piece of a page."""
-    found = re.split(r"(<svg.*?</svg>)", html, flags=re.DOTALL)
+    parts = re.split(r"(<svg.*?</svg>)", html, flags=re.DOTALL)
     return "".join(
         inline(part, f"{name}-{number // 2}", title) if number % 2 else part
-        for number, part in enumerate(found)
+        for number, part in enumerate(parts)
     )

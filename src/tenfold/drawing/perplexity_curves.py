@@ -32,26 +32,26 @@ def curves(
 
 def section(groups: Sequence[Group], out: Path, title: str) -> str:
     """The figure, its legend and its tables; empty where nobody reads text."""
-    found = curves(groups)
-    if not found:
+    drawn_curves = curves(groups)
+    if not drawn_curves:
         return ""
     styles = styles_of(groups)
-    drawn = perplexity_by_length(found, out / "perplexity", title, styles)
+    drawn = perplexity_by_length(drawn_curves, out / "perplexity", title, styles)
     reading = [group for group in groups if curves([group])]
-    n = max(point.n for curve in found for point in curve.points)
+    n = max(point.n for curve in drawn_curves for point in curve.points)
     parts = [
         f"<figure>{drawn.svg}{legend(reading, styles)}<figcaption>The same {n:,} tokens at every length, in blocks of it "
         "one after another. Line: median over seeds. Band: worst to best seed; of one seed, the 95% bootstrap interval "
         "over passages of the text.</figcaption></figure>",
         "<h2>Perplexity by length</h2>",
-        _by_length(found),
+        _by_length(drawn_curves),
     ]
-    for name, told in (("sliding", "Blocks that overlap by three quarters"),):
+    for name, heading in (("sliding", "Blocks that overlap by three quarters"),):
         if also := curves(groups, name):
-            parts.append(details(told, _by_length(also)))
-    for metric, told in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
+            parts.append(details(heading, _by_length(also)))
+    for metric, heading in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
         if also := curves(groups, "uniform", metric):
-            parts.append(details(told, _by_length(also)))
+            parts.append(details(heading, _by_length(also)))
     if places := _by_place(groups):
         parts.append(details("Loss by how many tokens are in sight, at the longest length", places))
     return "\n".join(parts)
@@ -61,12 +61,12 @@ def markdown(groups: Sequence[Group]) -> str:
     """The tables as Markdown: median (worst-best seed) by length, a column a recipe."""
     text = ""
     for name in SLICES:
-        if found := curves(groups, name):
-            lengths = sorted({point.length for curve in found for point in curve.points})
-            held = [{point.length: cell(point) for point in curve.points} for curve in found]
-            rows = [[length, *(each.get(length, "") for each in held)] for length in lengths]
-            told = as_markdown([found[0].counted, *(curve.name for curve in found)], rows)
-            text += f"\n## Perplexity, slice {name}, best checkpoint\n\n{told}"
+        if shown := curves(groups, name):
+            lengths = sorted({point.length for curve in shown for point in curve.points})
+            cells = [{point.length: cell(point) for point in curve.points} for curve in shown]
+            rows = [[length, *(each.get(length, "") for each in cells)] for length in lengths]
+            lines = as_markdown([shown[0].counted, *(curve.name for curve in shown)], rows)
+            text += f"\n## Perplexity, slice {name}, best checkpoint\n\n{lines}"
     return text
 
 
@@ -76,12 +76,12 @@ def cell(point: Point) -> str:
     return f"{point.median:.4g} ({low:.4g}-{high:.4g})"
 
 
-def _by_length(found: Sequence[Curve]) -> str:
-    rows = {curve.name: {point.length: _told(point) for point in curve.points} for curve in found}
-    return table(rows, {curve.name: curve.label for curve in found})
+def _by_length(shown: Sequence[Curve]) -> str:
+    rows = {curve.name: {point.length: _cell(point) for point in curve.points} for curve in shown}
+    return table(rows, {curve.name: curve.label for curve in shown})
 
 
-def _told(point: Point) -> str:
+def _cell(point: Point) -> str:
     low, high = point.spread
     return f"{point.median:.4g}<small>{low:.4g}-{high:.4g}</small>"
 
@@ -94,30 +94,30 @@ def _by_place(groups: Sequence[Group]) -> str:
         for name in dict.fromkeys(row["slice"] for row in group.rows):
             if name.startswith("position-"):
                 last = int(name.rpartition("-")[2])
-                found = collect.curves([group], name, "loss")
-                at = {p.length: p for curve in found for p in curve.points}
+                losses = collect.curves([group], name, "loss")
+                at = {p.length: p for curve in losses for p in curve.points}
                 if longest in at:
                     rows.setdefault(group.name, {})[last] = f"{at[longest].median:.3f}"
     return table(rows) if rows else ""
 
 
 def perplexity_by_length(
-    found: Sequence[Curve],
+    lines: Sequence[Curve],
     path: Path,
     title: str,
     styles: Mapping[str, Style] | None = None,
     *,
-    told: str = "perplexity",
+    quantity: str = "perplexity",
     level: float | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
     """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded."""
-    styles = styles or {curve.name: style(number) for number, curve in enumerate(found)}
+    styles = styles or {curve.name: style(number) for number, curve in enumerate(lines)}
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
-    for curve in found:
-        _draw(axes, curve, styles[curve.name], band=len(found) <= MOST_BANDS)
-    lengths = sorted({point.length for curve in found for point in curve.points})
-    axes.set(xscale="log", xlabel=found[0].counted, ylabel=told)
+    for curve in lines:
+        _draw(axes, curve, styles[curve.name], band=len(lines) <= MOST_BANDS)
+    lengths = sorted({point.length for curve in lines for point in curve.points})
+    axes.set(xscale="log", xlabel=lines[0].counted, ylabel=quantity)
     axes.set_xticks(lengths, [f"{length:,}" for length in lengths], rotation=35, ha="right")
     axes.xaxis.set_minor_locator(NullLocator())
     if limits is None:
@@ -130,14 +130,14 @@ def perplexity_by_length(
     if level is not None:
         axes.axhspan(level, level, color="0.5", lw=0.8, ls=(0, (4, 2)))
         axes.annotate(f"{level:g}", (1, level), xycoords=("axes fraction", "data"), fontsize=8)
-    trained = max(curve.trained or 0 for curve in found)
+    trained = max(curve.trained or 0 for curve in lines)
     left = axes.get_xlim()[0]
     axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)
     axes.set_xlim(left=left)
     axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color="#555555", loc="left")
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
-    return save_figure(figure, path, title, [curve.name for curve in found])
+    return save_figure(figure, path, title, [curve.name for curve in lines])
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -149,9 +149,9 @@ def ticks(low: float, high: float) -> list[float]:
     [5.35, 5.45, 5.55, 5.65, 5.75]
     """
     steps = (1, 1.5, 2, 3, 5, 7)
-    found = [float(d * 10**e) for e in range(9) for d in steps if low <= d * 10**e <= high]
-    if len(found) >= 3:
-        return found
+    ticks = [float(d * 10**e) for e in range(9) for d in steps if low <= d * 10**e <= high]
+    if len(ticks) >= 3:
+        return ticks
     edge = 0.08 * (high - low)
     return [float(f"{value:.3g}") for value in np.linspace(low + edge, high - edge, 5)]
 

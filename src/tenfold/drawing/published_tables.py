@@ -44,32 +44,32 @@ def table(
     axes.imshow(np.ma.masked_invalid(ours), cmap=PAPER_BLUE, vmin=0, vmax=1.4, aspect="auto")
     for line, name in enumerate(series):
         for place, (mine, theirs) in enumerate(columns):
-            told = cell(by_seed(rows, name, mine), published.get(name, {}).get(theirs))
-            axes.text(place, line, told, ha="center", va="center", fontsize=8)
+            text = cell(by_seed(rows, name, mine), published.get(name, {}).get(theirs))
+            axes.text(place, line, text, ha="center", va="center", fontsize=8)
     heads = [f"{a}" if a == b else f"{a}\n({b})" for a, b in columns]
     axes.set_xticks(range(len(columns)), heads, fontsize=8)
     axes.set_yticks(range(len(series)), list(series.values()), fontsize=8)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False, bottom=False)
     axes.spines[:].set_visible(False)
-    told = "right, %: ours, the median seed (the worst, where it differs) / published"
+    note = "right, %: ours, the median seed (the worst, where it differs) / published"
     if any(mine != theirs for mine, theirs in columns):
-        told += "; lengths: ours (theirs)"
-    axes.set_xlabel(told, fontsize=7)
+        note += "; lengths: ours (theirs)"
+    axes.set_xlabel(note, fontsize=7)
     figure.suptitle(title, x=0.02, ha="left", fontsize=10, wrap=True)
     return list(save_files(figure, path))
 
 
 def median(rows: Sequence[Row], recipe: str, length: int) -> float:
     """Of the best checkpoints of all seeds, at this length; not a number where there is none."""
-    found = by_seed(rows, recipe, length)
-    return statistics.median(found) if found else float("nan")
+    values = by_seed(rows, recipe, length)
+    return statistics.median(values) if values else float("nan")
 
 
 def by_seed(rows: Sequence[Row], recipe: str, length: int) -> list[float]:
     """Exact match of every seed's best checkpoint."""
-    asked = {"recipe": recipe, "length": length, "slice": "uniform", "metric": "exact"}
-    asked["checkpoint"] = "best"
-    return [row["value"] for row in rows if all(row[key] == asked[key] for key in asked)]
+    wanted = {"recipe": recipe, "length": length, "slice": "uniform", "metric": "exact"}
+    wanted["checkpoint"] = "best"
+    return [row["value"] for row in rows if all(row[key] == wanted[key] for key in wanted)]
 
 
 def cell(ours: Sequence[float], theirs: float | None) -> str:

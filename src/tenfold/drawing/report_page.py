@@ -72,11 +72,11 @@ def write_story(
 def _body(story: Story, out: Path, title: str, examples: int) -> str:
     groups = story.groups
     runs = sum(len(group.runs) for group in groups)
-    told = "Exact match: every digit right. " if collect.curves(groups) else ""
+    measured = "Exact match: every digit right. " if collect.curves(groups) else ""
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">{runs} run{"s" * (runs != 1)}: {len(groups)} recipe{"s" * (len(groups) != 1)}, '
-        f"{sections.seeds(groups)}. {told}Best checkpoint, chosen on separate "
+        f"{sections.seeds(groups)}. {measured}Best checkpoint, chosen on separate "
         "problems. Every figure lies beside this page as PNG and SVG.</p>",
         sections.left_out(story.problems),
         sections.accuracy(groups, out, title),
@@ -97,16 +97,16 @@ def _markdown(groups: Sequence[Group], title: str) -> str:
         text += f"\n% exactly right, median ({sections.band(groups)}).\n"
     for name in collect.slices(groups):
         for checkpoint in ("best", "final") if name == collect.MAIN else ("best",):
-            if found := collect.curves(groups, name, checkpoint=checkpoint):
+            if curves := collect.curves(groups, name, checkpoint=checkpoint):
                 text += (
-                    f"\n## Slice {name}, {checkpoint} checkpoint\n\n{collect.as_markdown(found)}"
+                    f"\n## Slice {name}, {checkpoint} checkpoint\n\n{collect.as_markdown(curves)}"
                 )
     text += perplexity.markdown(groups)
     columns = ["recipe", "seed", "fingerprint", "steps", "seconds", "commit", "date"]
-    return f"{text}\n## Runs\n\n{as_markdown(columns, [_told(g, run) for g in groups for run in g.runs])}"
+    return f"{text}\n## Runs\n\n{as_markdown(columns, [_run_line(g, run) for g in groups for run in g.runs])}"
 
 
-def _told(group: Group, run: Row) -> list[object]:
+def _run_line(group: Group, run: Row) -> list[object]:
     made, seconds = sections.environment(run), round(run["train_seconds"])
-    told = [run[key] for key in ("seed", "fingerprint", "steps")]
-    return [group.name, *told, seconds, made["commit"], made["date"]]
+    facts = [run[key] for key in ("seed", "fingerprint", "steps")]
+    return [group.name, *facts, seconds, made["commit"], made["date"]]

@@ -1,4 +1,4 @@
-"""The sections of a report, each as HTML; empty where there is nothing to tell."""
+"""The sections of a report, each as HTML; empty where there is nothing to show."""
 
 from __future__ import annotations
 
@@ -49,29 +49,31 @@ def left_out(problems: Sequence[str]) -> str:
 
 def accuracy(groups: Sequence[Group], out: Path, title: str) -> str:
     """The figure, its legend and its table; with many curves also each alone."""
-    found = collect.curves(groups)
-    if not found:
+    curves = collect.curves(groups)
+    if not curves:
         return ""
     styles = styles_of(groups)
-    drawn = accuracy_by_length(found, out / "accuracy", title, styles)
-    many = len(found) > MOST_BANDS
+    drawn = accuracy_by_length(curves, out / "accuracy", title, styles)
+    many = len(curves) > MOST_BANDS
     several = any(len(group.runs) > 1 for group in groups)
-    told = f"Line: median over seeds. Band{' (below, one by one)' if many else ''}: {band(groups)}."
+    caption = (
+        f"Line: median over seeds. Band{' (below, one by one)' if many else ''}: {band(groups)}."
+    )
     parts = [
-        f"<figure>{drawn.svg}{legend(_with(groups, [collect.MAIN]), styles)}<figcaption>{told}</figcaption></figure>",
-        _alone(found, styles, out) if many else "",
+        f"<figure>{drawn.svg}{legend(_with(groups, [collect.MAIN]), styles)}<figcaption>{caption}</figcaption></figure>",
+        _alone(curves, styles, out) if many else "",
         "<h2>By length</h2>",
-        f'<p class="soft">% exactly right on the slice {collect.MAIN}, {_problems(found)} a length and '
+        f'<p class="soft">% exactly right on the slice {collect.MAIN}, {_problems(curves)} a length and '
         f"seed: median, {band(groups)}"
         f"{', [95% bootstrap interval of the median over seeds]' if several else ''}.</p>",
-        _by_length(found, _measured),
+        _by_length(curves, _measured),
         details(
             "The final checkpoint",
             _by_length(collect.curves(groups, checkpoint="final"), _measured),
         ),
     ]
     if several:
-        parts.append(details("Seeds that are right on 99% or more", _by_length(found, _solved)))
+        parts.append(details("Seeds that are right on 99% or more", _by_length(curves, _solved)))
     return "\n".join(parts)
 
 
@@ -80,26 +82,26 @@ def styles_of(groups: Sequence[Group]) -> dict[str, Style]:
     return {group.name: style(number) for number, group in enumerate(groups)}
 
 
-def _alone(found: Sequence[Curve], styles: Mapping[str, Style], out: Path) -> str:
+def _alone(curves: Sequence[Curve], styles: Mapping[str, Style], out: Path) -> str:
     drawn = [
         accuracy_by_length(
-            found, out / f"alone-{slug}", curve.name, styles, alone=curve.name, small=True
+            curves, out / f"alone-{slug}", curve.name, styles, alone=curve.name, small=True
         )
-        for curve, slug in zip(found, _slugs([c.name for c in found]), strict=True)
+        for curve, slug in zip(curves, _slugs([c.name for c in curves]), strict=True)
     ]
-    return _many([(curve.name, each.svg) for curve, each in zip(found, drawn, strict=True)])
+    return _many([(curve.name, each.svg) for curve, each in zip(curves, drawn, strict=True)])
 
 
-def _problems(found: Sequence[Curve]) -> str:
+def _problems(curves: Sequence[Curve]) -> str:
     """`500 problems`, `50 to 500 problems`."""
-    counts = sorted({point.n for curve in found for point in curve.points})
+    counts = sorted({point.n for curve in curves for point in curve.points})
     return f"{' to '.join(f'{n:,}' for n in dict.fromkeys((counts[0], counts[-1])))} problems"
 
 
-def _by_length(found: Sequence[Curve], cell: Any) -> str:
+def _by_length(curves: Sequence[Curve], cell: Any) -> str:
     """A row a recipe; a column a length."""
-    rows = {curve.name: {point.length: cell(point) for point in curve.points} for curve in found}
-    return table(rows, {curve.name: curve.label for curve in found})
+    rows = {curve.name: {point.length: cell(point) for point in curve.points} for curve in curves}
+    return table(rows, {curve.name: curve.label for curve in curves})
 
 
 def _measured(point: Point) -> str:
@@ -119,8 +121,8 @@ def hard(groups: Sequence[Group], out: Path, title: str) -> str:
         return ""
     styles, drawn = styles_of(groups), []
     for name, slug in zip(names, _slugs(names), strict=True):
-        found, path = collect.curves(groups, name), out / f"slice-{slug}"
-        figure = accuracy_by_length(found, path, f"{title}: {name}", styles, small=True)
+        curves, path = collect.curves(groups, name), out / f"slice-{slug}"
+        figure = accuracy_by_length(curves, path, f"{title}: {name}", styles, small=True)
         drawn.append((name, figure.svg))
     tables = []
     for group in _with(groups, names):
@@ -142,7 +144,7 @@ def hard(groups: Sequence[Group], out: Path, title: str) -> str:
 
 
 def _with(groups: Sequence[Group], slices: Sequence[str]) -> list[Group]:
-    """The groups that were asked one of these slices."""
+    """Return the groups that were measured on one of these slices."""
     return [group for group in groups if any(row["slice"] in slices for row in group.rows)]
 
 
@@ -158,7 +160,7 @@ def pairs(groups: Sequence[Group], out: Path) -> str:
     return (
         "<h2>Length by length</h2>"
         '<p class="soft">% exactly right where the first operand has the digits below and the second those at '
-        "the left, median over seeds, best checkpoint. Outlined: the lengths of training. Open: not asked.</p>"
+        "the left, median over seeds, best checkpoint. Outlined: the lengths of training. Open: not measured.</p>"
         + _many(drawn, "many maps")
     )
 
@@ -173,21 +175,21 @@ def _many(drawn: Sequence[tuple[str, str]], kind: str = "many") -> str:
 
 def _slugs(names: Sequence[str]) -> list[str]:
     """Names of files: `rotary (axis column)` -> `rotary-axis-column`; a second one gets a number."""
-    found: list[str] = []
+    slugs: list[str] = []
     for name in names:
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "unnamed"
         tried = itertools.chain([slug], (f"{slug}-{number}" for number in itertools.count(2)))
-        found.append(next(one for one in tried if one not in found))
-    return found
+        slugs.append(next(one for one in tried if one not in slugs))
+    return slugs
 
 
 def examples(groups: Sequence[Group], runs: Mapping[str, Run], count: int) -> str:
     """Worked examples of one seed of each group whose weights are here."""
     parts = []
     for group in groups:
-        held = [runs[run["fingerprint"]] for run in group.runs if run["fingerprint"] in runs]
-        if held:
-            parts.append(_examples(group.name, held[0], count))
+        opened = [runs[run["fingerprint"]] for run in group.runs if run["fingerprint"] in runs]
+        if opened:
+            parts.append(_examples(group.name, opened[0], count))
     return "\n".join(["<h2>Worked examples</h2>", *parts]) if parts else ""
 
 
@@ -226,8 +228,8 @@ def provenance(groups: Sequence[Group]) -> str:
     """Recipe and environment of every run."""
     parts = ["<h2>Where the numbers come from</h2>"]
     for group in groups:
-        told = "".join(map(_run, group.runs))
-        parts.append(details(group.name, told, f"{escape(group.label)}, {seeds([group])}"))
+        lines = "".join(map(_run, group.runs))
+        parts.append(details(group.name, lines, f"{escape(group.label)}, {seeds([group])}"))
     return "\n".join(parts)
 
 

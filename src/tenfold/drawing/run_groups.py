@@ -19,7 +19,7 @@ from tenfold.results.tables import ROWS_FILE
 from tenfold.runs.recipe import PROSE, Recipe
 from tenfold.runs.run import Run
 
-TOLD, LONGEST = 3, 60  # a name tells of so many differing settings, in so many characters
+NAMED, LONGEST = 3, 60  # most differing settings, and characters, of a name
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Story:
-    """What a page tells: groups of runs, those that have weights here by fingerprint, and what was left out."""
+    """The content of a page: groups of runs, opened runs with weights by fingerprint, and what was left out."""
 
     groups: list[Group]
     runs: dict[str, Run] = field(default_factory=dict)
@@ -79,22 +79,22 @@ def grouped(collected: Collected) -> tuple[list[Group], list[str]]:
     for row in collected.rows:
         rows.setdefault(row["fingerprint"], []).append(row)
     problems: list[str] = []
-    found: dict[tuple[str, str], list[tuple[Recipe, Row]]] = {}
+    members_of: dict[tuple[str, str], list[tuple[Recipe, Row]]] = {}
     for run in collected.runs:
         try:
             recipe = Recipe.of(json.loads(run["recipe"]))
         except (TenfoldError, ValueError) as error:
             problems.append(f"{run['run']}: its recipe cannot be read: {error}")
         else:
-            found.setdefault(alike(recipe), []).append((recipe, run))
+            members_of.setdefault(alike(recipe), []).append((recipe, run))
     known = {run["fingerprint"] for run in collected.runs}
     problems += [
-        f"{rows[fingerprint][0]['run']}: its recipe and environment are not told"
+        f"{rows[fingerprint][0]['run']}: its recipe and environment are unknown"
         for fingerprint in rows
         if fingerprint and fingerprint not in known
     ]
     groups = []
-    apart = [group for members in found.values() for group in _one_a_seed(members)]
+    apart = [group for members in members_of.values() for group in _one_a_seed(members)]
     for name, group in zip(names([group[0][0] for group in apart]), apart, strict=True):
         runs = sorted((run for _, run in group), key=lambda run: run["seed"])
         measured = [row for run in runs for row in rows.get(run["fingerprint"], ())]
@@ -123,12 +123,12 @@ def alike(recipe: Recipe) -> tuple[str, str]:
 def _unmeasured(value: Any) -> Any:
     """An encoding, and those that it is made of, without what came out of a trained model."""
     if isinstance(value, list):
-        return [_unmeasured(held) for held in value]
+        return [_unmeasured(part) for part in value]
     if not isinstance(value, dict):
         return value
     made = ENCODINGS[value["name"]] if value.get("name") in ENCODINGS.names() else None
     measured: frozenset[str] = getattr(made, "measured", frozenset())
-    return {key: _unmeasured(held) for key, held in value.items() if key not in measured}
+    return {key: _unmeasured(part) for key, part in value.items() if key not in measured}
 
 
 def _one_a_seed(members: list[tuple[Recipe, Row]]) -> list[list[tuple[Recipe, Row]]]:
@@ -159,31 +159,37 @@ def names(recipes: Sequence[Recipe]) -> list[str]:
     ['alibi', 'alibi (axis column)']
     """
     alone = len({recipe.name for recipe in recipes}) == 1
-    found = []
+    short_names = []
     for recipe in recipes:
         rivals = [other for other in recipes if other.name == recipe.name]
-        told = "" if len(rivals) == 1 else _told(recipe, rivals)
-        name = told if told and alone else f"{recipe.name}: {told}" if told else recipe.name
-        found.append(_shortened(name))
+        difference = "" if len(rivals) == 1 else _difference(recipe, rivals)
+        name = (
+            difference
+            if difference and alone
+            else f"{recipe.name}: {difference}"
+            if difference
+            else recipe.name
+        )
+        short_names.append(_shortened(name))
     return [
-        name if found.count(name) == 1 else f"{name} ({recipe.fingerprint})"
-        for name, recipe in zip(found, recipes, strict=True)
+        name if short_names.count(name) == 1 else f"{name} ({recipe.fingerprint})"
+        for name, recipe in zip(short_names, recipes, strict=True)
     ]
 
 
 def _shortened(name: str) -> str:
-    """From the middle: the end tells it from the others."""
+    """Shorten a name in its middle, since its end differs from the others."""
     head = LONGEST // 3
     return name if len(name) <= LONGEST else f"{name[:head]}...{name[head + 3 - LONGEST :]}"
 
 
-def _told(recipe: Recipe, rivals: Sequence[Recipe]) -> str:
-    """The settings that are not the same for all, with a component's options only where these tell it apart."""
+def _difference(recipe: Recipe, rivals: Sequence[Recipe]) -> str:
+    """Return the settings that differ between rivals; a component's options only where they are needed."""
     for options in (False, True):
         settings = [_settings(rival, options) for rival in rivals]
         ours = _settings(recipe, options)
         differ = {key: len({other.get(key) for other in settings}) > 1 for key in ours}
-        keys = [key for key in ours if differ[key]][:TOLD]
+        keys = [key for key in ours if differ[key]][:NAMED]
         if sum(all(other.get(key) == ours[key] for key in keys) for other in settings) == 1:
             break
     return ", ".join(ours[key] if key in ("pe", "task") else f"{key} {ours[key]}" for key in keys)
@@ -197,7 +203,7 @@ def _settings(recipe: Recipe, options: bool) -> dict[str, str]:
         if key in PROSE | {"seed", "label"}:
             continue
         if isinstance(value, dict) and "name" not in value:
-            flat |= {f"{key}.{inner}": _written(held, options) for inner, held in value.items()}
+            flat |= {f"{key}.{inner}": _written(part, options) for inner, part in value.items()}
         else:
             flat[key] = _written(value, options)
     return flat
@@ -206,9 +212,9 @@ def _settings(recipe: Recipe, options: bool) -> dict[str, str]:
 def _written(value: Any, options: bool) -> str:
     """A component, with its options in brackets: `rotary (axis column)`."""
     if isinstance(value, list):
-        return "+".join(_written(held, options) for held in value) or "none"
+        return "+".join(_written(part, options) for part in value) or "none"
     if not isinstance(value, dict):
         return "none" if value is None else str(value)
-    told = [f"{key} {_written(held, True)}" for key, held in value.items() if key != "name"]
+    options_text = [f"{key} {_written(part, True)}" for key, part in value.items() if key != "name"]
     named = str(value.get("name", ""))
-    return f"{named} ({', '.join(told)})" if told and options else named
+    return f"{named} ({', '.join(options_text)})" if options_text and options else named

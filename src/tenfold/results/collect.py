@@ -1,4 +1,4 @@
-"""Every measurement of every run in one place: rows from run folders and committed results, checked; what is damaged is named.
+"""Collect the measurements of many runs: checked rows from run folders, committed results and tables.
 
 >>> from pathlib import Path
 >>> collected = collect("runs")  # doctest: +SKIP
@@ -33,9 +33,9 @@ from tenfold.results.row_schema import (
     LeftOut,
     Row,
     StoredResult,
-    asked,
     check_once,
     check_version,
+    row_key,
     short,
 )
 from tenfold.results.tables import (
@@ -63,24 +63,24 @@ __all__ = [
 
 
 RUN_FILES = {"recipe.yaml", "result.json"}  # either makes a folder a run's
-Held = dict[str, tuple[str, dict[tuple[Any, ...], tuple[float, int]]]]
+Known = dict[str, tuple[str, dict[tuple[Any, ...], tuple[float, int]]]]
 
 
 def find_runs(path: Path | str) -> list[Path]:
-    """The run folder itself, or every run folder below it, by name; hidden folders are passed over.
+    """Return the run folder itself, or every run folder below it, sorted by name. Hidden folders are skipped.
 
-    A folder that cannot be listed is among them, so that whoever opens it tells why.
+    A folder that cannot be listed is included, so that opening it reports the reason.
     """
     return _below(Path(path), set(), RUN_FILES)
 
 
 def find_committed(path: Path | str) -> list[Path]:
-    """The folder of committed results itself (or of its `rows.csv`), or every one below it, by name."""
+    """Return the folder of committed results itself (or of its `rows.csv`), or every such folder below it."""
     path = Path(path)
     if path.name == ROWS and path.is_file():
         return [path.parent]
-    found = _below(path, set(), {*RUN_FILES, ROWS})  # within a run there are none
-    return [folder for folder in found if os.path.isfile(folder / ROWS)]
+    folders = _below(path, set(), {*RUN_FILES, ROWS})  # within a run there are none
+    return [folder for folder in folders if os.path.isfile(folder / ROWS)]
 
 
 def _below(path: Path, seen: set[str], marks: set[str]) -> list[Path]:
@@ -109,12 +109,12 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
     A place is a run folder, a folder of runs, a folder of committed results or one that holds such folders, or
     tables that `write` left (a folder or a file).
 
-    A run that is damaged, unfinished or of a newer version is named in `problems` and left out; one that is
-    there twice counts once, with what was measured of it in either place. Rows that an experiment computed without
-    a run have no fingerprint.
+    A run that is damaged, unfinished or of a newer version is named in `problems` and left out. A run that occurs
+    twice counts once, with the rows of both places. Rows that an experiment computed without a run have no
+    fingerprint.
     """
-    found = Collected()
-    held: Held = {}  # by fingerprint: where the run was first, what it came to
+    collected = Collected()
+    known_runs: Known = {}  # by fingerprint: where the run was first, what was measured
     logs: dict[str, Path] = {}
     for place in map(Path, [places] if isinstance(places, str | Path) else places):
         paths = find_runs(place)  # before any table, which may be older than they are
@@ -122,66 +122,66 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
             try:
                 run, rows = _read_run(path)
             except LeftOut as reason:
-                found.problems.append(f"{path}: {reason}")
+                collected.problems.append(f"{path}: {reason}")
             else:
-                _add(found, held, str(path), run, rows)
+                _add(collected, known_runs, str(path), run, rows)
                 if (path / SAMPLES_FILE).is_file():  # of a run that is there twice, the first log
                     logs.setdefault(run["fingerprint"], path / SAMPLES_FILE)
         committed = find_committed(place)
         for path in committed:
-            _add_table(found, held, path, read_committed)
+            _add_table(collected, known_runs, path, read_committed)
         if place.suffix == ".parquet" or (place / ROWS_FILE).is_file():
-            _add_table(found, held, place, read)
+            _add_table(collected, known_runs, place, read)
         elif not paths and not committed:
-            found.problems.append(f"{place}: there are no runs in it")
-    found.logs.extend(logs.values())
-    return found
+            collected.problems.append(f"{place}: there are no runs in it")
+    collected.logs.extend(logs.values())
+    return collected
 
 
 def _add_table(
-    found: Collected, held: Held, place: Path, reads: Callable[[Path], Collected]
+    collected: Collected, known_runs: Known, place: Path, reads: Callable[[Path], Collected]
 ) -> None:
     """Add the runs of a table, and its rows of no run."""
     try:
         table = reads(place)
     except TenfoldError as error:
-        found.problems.append(short(str(error)))
+        collected.problems.append(short(str(error)))
         return
-    found.problems += table.problems
+    collected.problems += table.problems
     for run, rows in rows_by_run(table):
-        _add(found, held, str(place), run, rows, f"{place}: {rows[0]['run']}")
+        _add(collected, known_runs, str(place), run, rows, f"{place}: {rows[0]['run']}")
 
 
 def _add(
-    found: Collected,
-    held: Held,
+    collected: Collected,
+    known_runs: Known,
     where: str,
     run: Row | None,
     rows: list[Row],
     named: str | None = None,
 ) -> None:
-    """Add a run, or what was measured of it beyond what is there already; `named` is what a problem calls it."""
-    first, known = held.setdefault(rows[0]["fingerprint"], (where, {}))
-    came = {asked(row): (row["value"], row["n"]) for row in rows}
-    if any(known.get(key, value) != value for key, value in came.items()):
-        found.problems.append(
+    """Add a run, or only its new rows if the run is known; `named` is its name in a problem."""
+    first, measured = known_runs.setdefault(rows[0]["fingerprint"], (where, {}))
+    values = {row_key(row): (row["value"], row["n"]) for row in rows}
+    if any(measured.get(key, value) != value for key, value in values.items()):
+        collected.problems.append(
             f"{named or where}: the same recipe as {first} with other results; the first counts"
         )
         return
-    if run is not None and not known:
-        found.runs.append(run)
-    found.rows += [row for row in rows if asked(row) not in known]
-    known.update(came)
+    if run is not None and not measured:
+        collected.runs.append(run)
+    collected.rows += [row for row in rows if row_key(row) not in measured]
+    measured.update(values)
 
 
 def _read_run(folder: Path) -> tuple[Row, list[Row]]:
-    """What one run came to, or why it is left out."""
-    held = _load_json(folder)
-    made = held.get("environment")
+    """The run and its rows; raises `LeftOut` with the reason if it cannot be read."""
+    stored = _load_json(folder)
+    made = stored.get("environment")
     check_version(made.get("tenfold") if isinstance(made, dict) else None)
     recipe = _load_recipe(folder)
     try:
-        result = StoredResult.model_validate(held)
+        result = StoredResult.model_validate(stored)
     except pydantic.ValidationError as error:
         raise LeftOut(f"result.json is damaged: {short(first_problem(error))}") from None
     if (result.fingerprint, result.seed) != (recipe.fingerprint, recipe.seed):
@@ -196,7 +196,7 @@ def _read_run(folder: Path) -> tuple[Row, list[Row]]:
 
 
 def _known(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
-    """What all rows of a run have in common."""
+    """Return the columns that all rows of a run share."""
     stated = recipe.claim or ""  # a ledger's id, or its paper alone
     paper = stated or (recipe.name if "/" in recipe.name else "")
     known: Row = {
@@ -225,11 +225,11 @@ def _known(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
 
 
 def _run(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
-    told = result.model_dump(include=RUNS.keys() - {"environment"})
-    told["run"] = folder.resolve().name
-    told["recipe"] = json.dumps(recipe.as_json())
-    told["environment"] = json.dumps(result.environment.model_dump())
-    return {column: told[column] for column in RUNS}
+    values = result.model_dump(include=RUNS.keys() - {"environment"})
+    values["run"] = folder.resolve().name
+    values["recipe"] = json.dumps(recipe.as_json())
+    values["environment"] = json.dumps(result.environment.model_dump())
+    return {column: values[column] for column in RUNS}
 
 
 def _load_json(folder: Path) -> dict[str, Any]:
@@ -237,16 +237,16 @@ def _load_json(folder: Path) -> dict[str, Any]:
     if not path.exists() and (folder / "weights.safetensors").exists():
         raise LeftOut("published: weights and a recipe alone, without results")
     try:
-        held = json.loads(path.read_bytes())
+        stored = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise LeftOut("unfinished: there is no result.json yet") from None
     except OSError as error:
         raise LeftOut(f"result.json cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise LeftOut(f"result.json is damaged: {short(str(error))}") from None
-    if not isinstance(held, dict):
+    if not isinstance(stored, dict):
         raise LeftOut("result.json is damaged: it does not hold a result")
-    return held
+    return stored
 
 
 def _load_recipe(folder: Path) -> Recipe:

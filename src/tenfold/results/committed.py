@@ -22,36 +22,36 @@ SHELVES = (Path("results"), INSTALLED, _HERE.parents[1] / "results")  # as of th
 
 
 def committed(paper: str, experiment: str, shelves: Sequence[Path] = ()) -> dict[str, list[Row]]:
-    """The rows of an experiment by scale, the larger first."""
-    found: dict[str, list[Row]] = {}
+    """Return the rows of an experiment by scale, the larger scale first."""
+    by_scale: dict[str, list[Row]] = {}
     for scale in SCALES:
         for shelf in shelves or SHELVES:
             path = shelf / paper / experiment / scale / ROWS
-            if scale not in found and path.is_file():
-                found[scale] = read_rows(path)
-    return found
+            if scale not in by_scale and path.is_file():
+                by_scale[scale] = read_rows(path)
+    return by_scale
 
 
 def read_committed(folder: Path) -> Collected:
-    """Rows and runs of one folder. A damaged or newer run is named and left out; a damaged file, all of it."""
+    """Read rows and runs of one folder. A damaged or newer run is named and left out; a damaged file is an error."""
     rows, runs = read_rows(folder / ROWS), read_runs(folder / RUNS)
     for run in runs:
         if lacking := [column for column in RUN if column not in run]:
             raise TenfoldError(f"{folder / RUNS} is damaged: a run has no {lacking[0]}")
-    held = [{key: run[key] for key in RUN} | {"recipe": _as_now(run["recipe"])} for run in runs]
-    return sound(Collected(rows, held), folder / ROWS)
+    current = [{key: run[key] for key in RUN} | {"recipe": _as_now(run["recipe"])} for run in runs]
+    return sound(Collected(rows, current), folder / ROWS)
 
 
 def _as_now(text: str) -> str:
-    """A recipe with the settings that recipes have had since, at what they stood for then: their defaults."""
+    """Return a stored recipe with the settings that were added since, at their defaults."""
     try:
         return json.dumps(Recipe.of(json.loads(text)).as_json())
-    except (TenfoldError, ValueError):  # whoever checks the run tells of it
+    except (TenfoldError, ValueError):  # the check of the run reports it
         return text
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Rows as text; every number reads back as it was."""
+    """Write rows as CSV text. Every number reads back exactly."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -61,18 +61,20 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def as_runs(rows: Sequence[Row], runs: Sequence[Row]) -> str:
-    """What stands beside the rows: every run, recipe and environment as values; how many rows there are."""
-    told = [
+    """Write the runs as JSON text, with recipe and environment as values, and the number of rows."""
+    values = [
         {**run, **{key: json.loads(run[key]) for key in ("recipe", "environment")}} for run in runs
     ]
-    return json.dumps({"rows": len(rows), "runs": told}, indent=1) + "\n"
+    return json.dumps({"rows": len(rows), "runs": values}, indent=1) + "\n"
 
 
 def read_runs(path: Path) -> list[Row]:
-    """The runs that `as_runs` wrote, recipe and environment as text again; none, if nothing was trained."""
+    """Read the runs that `as_runs` wrote, with recipe and environment as text. No file means no runs."""
     try:
-        held = json.loads(path.read_bytes())
-        runs = held["runs"] if isinstance(held, dict) else held  # before rows were counted: a list
+        stored = json.loads(path.read_bytes())
+        runs = (
+            stored["runs"] if isinstance(stored, dict) else stored
+        )  # before rows were counted: a list
         return [
             {**run, **{key: json.dumps(run[key]) for key in ("recipe", "environment")}}
             for run in runs
@@ -84,11 +86,11 @@ def read_runs(path: Path) -> list[Row]:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows, every one whole; as many as `runs.json` beside them says, if it is there."""
+    """Read and check the rows. Their number must be the one stated in `runs.json`, if that file exists."""
     try:
         text = path.read_bytes().decode()
         reader = csv.DictReader(io.StringIO(text, newline=""))
-        found = list(reader)
+        lines = list(reader)
         columns = tuple(reader.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
@@ -96,7 +98,7 @@ def read_rows(path: Path) -> list[Row]:
         lacking = [name for name in COLUMNS if name not in columns] or ["their order"]
         raise TenfoldError(f"{path} is not a table of results: it lacks {', '.join(lacking)}")
     try:
-        rows = [_row(row) for row in found]
+        rows = [_row(row) for row in lines]
         if not text.endswith("\n"):
             raise ValueError("a line is cut short")
         if (stated := _stated(path.with_name(RUNS))) not in (None, len(rows)):
@@ -117,8 +119,8 @@ def _row(texts: dict[str, str]) -> Row:
 
 
 def _stated(path: Path) -> int | None:
-    """How many rows there should be; results from before that was told do not say."""
+    """Return the stated number of rows; older results do not state it."""
     if not path.is_file():
         return None
-    held = json.loads(path.read_bytes())
-    return int(held["rows"]) if isinstance(held, dict) else None
+    stored = json.loads(path.read_bytes())
+    return int(stored["rows"]) if isinstance(stored, dict) else None

@@ -65,15 +65,15 @@ def _variants(
 ) -> dict[tuple[str, str], dict[int, str]]:
     """The runs of an encoding by (what partners share, what is its own), then by seed."""
     wanted = {row["fingerprint"] for row in rows if row["encoding"] == encoding}
-    found: dict[tuple[str, str], dict[int, str]] = {}
+    variants: dict[tuple[str, str], dict[int, str]] = {}
     for run in collected.runs:
         if run["fingerprint"] in wanted:
             recipe = deciding(run)
             seed = recipe.pop("seed")
             own = {key: recipe.pop(key) for key in OWN}
             key = json.dumps(recipe, sort_keys=True), json.dumps(own, sort_keys=True)
-            found.setdefault(key, {})[seed] = run["fingerprint"]
-    return found
+            variants.setdefault(key, {})[seed] = run["fingerprint"]
+    return variants
 
 
 def _name(collected: Collected, runs: dict[int, str]) -> str:
@@ -95,22 +95,22 @@ def _compared(
         if not seeds:
             continue
         first, second = ({seed: values[pairs[seed][side]] for seed in seeds} for side in (0, 1))
-        told = paired(first, second)
+        pairing = paired(first, second)
         lines.append(
             {
                 **dict(zip(by, key, strict=True)),
                 "first": names[0],
                 "second": names[1],
-                "seeds": told.seeds,
+                "seeds": pairing.seeds,
                 "median_first": statistics.median(first.values()),
                 "median_second": statistics.median(second.values()),
-                "mean": told.mean,
-                "median": told.median,
-                **bounds("seeds", told.interval),
-                "wins": told.wins,
-                "ties": told.ties,
-                "losses": told.losses,
-                "p": told.p,
+                "mean": pairing.mean,
+                "median": pairing.median,
+                **bounds("seeds", pairing.interval),
+                "wins": pairing.wins,
+                "ties": pairing.ties,
+                "losses": pairing.losses,
+                "p": pairing.p,
             }
         )
     return lines

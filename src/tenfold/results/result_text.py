@@ -21,7 +21,7 @@ def table_of(lines: Sequence[Row]) -> Table:
 
 def readable_cells(lines: Sequence[Row], shares: bool = True) -> list[Row]:
     """Cells as a person reads them: shares in per cent, an interval in one column, `one seed` where there is none."""
-    found, number = [], _percent if shares else _plain
+    lines_shown, number = [], _percent if shares else _plain
     for line in lines:
         shown = _without_bounds(line)
         for column in ("median", "worst", "best"):
@@ -29,8 +29,8 @@ def readable_cells(lines: Sequence[Row], shares: bool = True) -> list[Row]:
         shown["success"] = _percent(line["success"]) if shares else ""
         shown["95% over seeds"] = _interval(line, "seeds", number) or "one seed"
         shown["95% over samples"] = _interval(line, "samples", number)
-        found.append(shown)
-    return found
+        lines_shown.append(shown)
+    return lines_shown
 
 
 def readable_pairs(lines: Sequence[Row], shares: bool = True) -> list[Row]:

@@ -222,19 +222,19 @@ def check_share(metric: str, value: float) -> None:
 
 
 def check_version(made: object) -> None:
-    """A newer version may mean other things by the same words."""
+    """Raise if results were made by a newer version, which may mean something else by the same names."""
     if isinstance(made, str) and version_numbers(made) > version_numbers(__version__):
         raise LeftOut(f"made by tenfold {short(made)}, newer than this {__version__}")
 
 
 def by_itself(row: Row) -> bool:
-    """Whether a run measures this by itself; what an experiment adds is another metric, a checkpoint on the way, or of no run."""
+    """Return whether a run measures this row itself; experiments add other metrics, checkpoints and rows without a run."""
     usual = row["metric"] in (*SHARES, *LOWER) and row["checkpoint"] in CHECKPOINTS
     return bool(row["fingerprint"]) and usual
 
 
 def check_run(run: Row | None, rows: Sequence[Row]) -> None:
-    """The same checks for a run in a table, `run` as in `RUNS`, if it is told, `rows` as in `RESULTS`."""
+    """Check a run of a table and its rows; `run` is None if only its rows are known."""
     made = None if run is None else _loaded(run, "environment")
     if made is not None:
         check_version(made.get("tenfold"))
@@ -262,30 +262,30 @@ def _check_recipe(run: Row) -> None:
 
 def _loaded(run: Row, key: str) -> dict[str, Any]:
     try:
-        held = json.loads(run[key])
+        loaded = json.loads(run[key])
     except (ValueError, RecursionError) as error:
         raise LeftOut(f"its {key} cannot be read: {short(str(error))}") from None
-    if not isinstance(held, dict):
+    if not isinstance(loaded, dict):
         raise LeftOut(f"its {key} cannot be read: it is {short(run[key])}")
-    return held
+    return loaded
 
 
 def check_once(rows: Sequence[Row]) -> list[Row]:
-    """The rows of a run, each once; two that differ are damage."""
-    found: dict[tuple[Any, ...], Row] = {}
+    """Return the rows of a run, each once; two rows with one key and different values are an error."""
+    by_key: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        if found.setdefault(asked(row), row) != row:
-            raise LeftOut(f"damaged: {' '.join(map(str, asked(row)))} is there twice")
-    return list(found.values())
+        if by_key.setdefault(row_key(row), row) != row:
+            raise LeftOut(f"damaged: {' '.join(map(str, row_key(row)))} is there twice")
+    return list(by_key.values())
 
 
-def asked(row: Row) -> tuple[Any, ...]:
-    """What tells a row from the others of its run; of a row of no run, nothing less than all of it."""
+def row_key(row: Row) -> tuple[Any, ...]:
+    """Return what identifies a row within its run; a row without a run is identified by all its values."""
     keys = ("checkpoint", "length", "slice", "metric") if row["fingerprint"] else tuple(row)
     return tuple(row[key] for key in keys)
 
 
 def short(text: str, longest: int = 160) -> str:
-    """Fit for a line on a terminal."""
+    """Shorten text to one line of a terminal."""
     text = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
     return text if len(text) <= longest else f"{text[: longest - 3]}..."

@@ -16,9 +16,9 @@ from tenfold.runs.recipe import HOUSEKEEPING, PROSE
 ALIASES = {"pe": "encoding", "hash": "fingerprint"}
 MEASURED = ("value", "n", "low", "high")  # what cells sum up
 GROUPS = [column for column in RESULTS if column not in MEASURED]
-ASKED = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
+MEASUREMENT = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
 STATED = ("recipe", "task", "format", "encoding", "scheme", "label", "trained", "steps")  # of a run
-CHOSEN = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}  # unless asked otherwise
+CHOSEN = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}  # by default
 LONGEST = 60  # characters of a value that a note names
 Key = tuple[Any, ...]
 
@@ -29,8 +29,8 @@ def columns_of(names: Iterable[str], known: Sequence[str] = GROUPS) -> list[str]
     >>> columns_of(["pe", "length"])
     ['encoding', 'length']
     """
-    found = [ALIASES.get(name.strip(), name.strip()) for name in names]
-    for given in found:
+    columns = [ALIASES.get(name.strip(), name.strip()) for name in names]
+    for given in columns:
         if given in MEASURED:
             raise TenfoldError(
                 f'"{given}" is measured, and cannot be grouped by; group by columns such as pe,length'
@@ -38,11 +38,11 @@ def columns_of(names: Iterable[str], known: Sequence[str] = GROUPS) -> list[str]
         if given not in known:
             aliases = [alias for alias, column in ALIASES.items() if column in known]
             raise unknown("column", given, [*known, *aliases])
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(columns))
 
 
 def choose(rows: Sequence[Row], by: Sequence[str], **wanted: str | None) -> list[Row]:
-    """The rows of one slice, metric and checkpoint, unless `by` tells these apart."""
+    """Return the rows of one slice, metric and checkpoint, unless `by` groups by these."""
     for column, usual in CHOSEN.items():
         value = wanted.get(column) or (None if column in by else usual)
         if value is None:
@@ -56,7 +56,7 @@ def choose(rows: Sequence[Row], by: Sequence[str], **wanted: str | None) -> list
 
 
 def cells(rows: Sequence[Row], by: Sequence[str]) -> list[Row]:
-    """A line a cell: the columns of `by`, then what the seeds came to.
+    """Return one line per cell: the columns of `by`, then statistics over seeds.
 
     A seed counts once in a cell, with the mean of its rows there.
     """
@@ -67,10 +67,10 @@ def cells(rows: Sequence[Row], by: Sequence[str]) -> list[Row]:
 
 
 def grouped(rows: Sequence[Row], by: Sequence[str]) -> dict[Key, list[Row]]:
-    found: dict[Key, list[Row]] = {}
+    groups: dict[Key, list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(row[column] for column in by), []).append(row)
-    return dict(sorted(found.items(), key=lambda item: [(v is None, v) for v in item[0]]))
+        groups.setdefault(tuple(row[column] for column in by), []).append(row)
+    return dict(sorted(groups.items(), key=lambda item: [(v is None, v) for v in item[0]]))
 
 
 def _cell(rows: list[Row]) -> Cell:
@@ -113,9 +113,9 @@ def bounds(over: str, interval: Interval | None) -> Row:
 
 
 def mixed(collected: Collected, rows: Sequence[Row], by: Sequence[str]) -> list[str]:
-    """What the runs of a cell differ in, but for the seed: a line each, none where cells are clean."""
+    """Name what the runs of one cell differ in, apart from the seed: one line per setting."""
     settings = {run["fingerprint"]: _settings(run) for run in collected.runs}
-    differs = _asked(rows, by)
+    differs = _measured_differently(rows, by)
     for group in grouped(rows, by).values():
         runs = {_run(row): row for row in group}
         at_hand = all(run in settings for run in runs)
@@ -126,27 +126,27 @@ def mixed(collected: Collected, rows: Sequence[Row], by: Sequence[str]) -> list[
 
 
 def mixed_rows(rows: Sequence[Row], by: Sequence[str]) -> list[str]:
-    """What was asked of the runs of a cell differs: the part of `mixed` that rows tell by themselves."""
-    return _notes(_asked(rows, by))
+    """Name what was measured differently within a cell: the part of `mixed` that needs rows only."""
+    return _notes(_measured_differently(rows, by))
 
 
-def _asked(rows: Sequence[Row], by: Sequence[str]) -> dict[str, set[str]]:
+def _measured_differently(rows: Sequence[Row], by: Sequence[str]) -> dict[str, set[str]]:
     differs: dict[str, set[str]] = {}
     for group in grouped(rows, by).values():
-        for column in ASKED:
+        for column in MEASUREMENT:
             _note(differs, column, (row[column] for row in group))
     return differs
 
 
 def _notes(differs: dict[str, set[str]]) -> list[str]:
     return [
-        _told(key, sorted(values, key=lambda value: (len(value), value)))
+        _mixes(key, sorted(values, key=lambda value: (len(value), value)))
         for key, values in differs.items()
         if not any(key.startswith(f"{part}.") for part in differs)  # options of another component
     ]
 
 
-def _told(key: str, values: list[str]) -> str:
+def _mixes(key: str, values: list[str]) -> str:
     some = ", ".join(short(value, LONGEST) for value in values[:4]) + (
         ", ..." if len(values) > 4 else ""
     )
@@ -154,9 +154,9 @@ def _told(key: str, values: list[str]) -> str:
 
 
 def _note(differs: dict[str, set[str]], key: str, values: Iterable[Any]) -> None:
-    found = {value if isinstance(value, str) else json.dumps(value) for value in values}
-    if len(found) > 1:
-        differs.setdefault(key, set()).update(found)
+    texts = {value if isinstance(value, str) else json.dumps(value) for value in values}
+    if len(texts) > 1:
+        differs.setdefault(key, set()).update(texts)
 
 
 def _settings(run: Row) -> Row:
@@ -177,13 +177,13 @@ def deciding(run: Row) -> dict[str, Any]:
 def _leaves(values: Any, where: str) -> Row:
     if not isinstance(values, dict):
         return {where: values}
-    found: Row = {}
+    leaves: Row = {}
     for key, value in values.items():
         inner = where if key == "name" else f"{where}.{key}" if where else key
-        found |= _leaves(value, inner)
-    return found
+        leaves |= _leaves(value, inner)
+    return leaves
 
 
 def _stated(row: Row) -> Row:
-    """What its rows tell of a run whose recipe is not at hand."""
+    """Return the settings that rows state of a run whose recipe is unknown."""
     return {column: row[column] for column in STATED}

@@ -1,6 +1,6 @@
-"""Results as tables: written to Parquet, read back, asked in SQL, all by DuckDB.
+"""Results as tables: written to Parquet, read back and queried in SQL by DuckDB.
 
-`results` has a row a measurement, `runs` a row a run, `samples` a row a problem that was asked.
+The table `results` has one row per measurement, `runs` one row per run, `samples` one row per evaluated problem.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloa
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
+QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
 # SQL sees the tables, and neither files nor the variables of this program
 LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
 
 
 @dataclass
 class Collected:
-    """What runs came to: a row a measurement, a row a run, a line a run that was left out."""
+    """The results of runs: one row per measurement, one row per run, one line per run that was left out."""
 
     rows: list[Row] = field(default_factory=list)  # columns: RESULTS
     runs: list[Row] = field(default_factory=list)  # columns: RUNS
@@ -57,27 +57,27 @@ class Collected:
 
 
 def write(collected: Collected, folder: Path | str) -> dict[str, Path]:
-    """`rows.parquet` and `runs.parquet` in a folder, each whole or as it was."""
+    """Write `rows.parquet` and `runs.parquet` to a folder, each atomically."""
     folder = Path(folder)
     tables = {ROWS_FILE: (RESULTS, collected.rows), RUNS_FILE: (RUNS, collected.runs)}
     data = {name: as_parquet(*table) for name, table in tables.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, held in data.items():
-            write_atomically(folder / name, held)
+        for name, content in data.items():
+            write_atomically(folder / name, content)
     except OSError as error:
         raise TenfoldError(f"cannot write to {folder}: {error.strerror or error}") from None
     return {"rows": folder / ROWS_FILE, "runs": folder / RUNS_FILE}
 
 
 def as_parquet(columns: dict[str, str], rows: Sequence[Row]) -> bytes:
-    """Rows as the bytes of a Parquet file."""
+    """Return rows as the bytes of a Parquet file."""
     with tempfile.TemporaryDirectory() as place:
         return lines_as_parquet(_write_lines(rows, Path(place) / "rows.jsonl"), columns)
 
 
 def lines_as_parquet(path: Path, columns: dict[str, str]) -> bytes:
-    """The same of a file with a line of JSON a row."""
+    """Return the rows of a JSON-lines file as the bytes of a Parquet file."""
     with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
         with _plainly_named(path) as lines:
             _fill(connection, "written", columns, lines)
@@ -88,7 +88,7 @@ def lines_as_parquet(path: Path, columns: dict[str, str]) -> bytes:
 
 
 def read(place: Path | str) -> Collected:
-    """What `write` wrote: from its folder, or from a file of rows. A damaged or newer run is named and left out."""
+    """Read what `write` wrote: a folder or a file of rows. A damaged or newer run is named and left out."""
     path = Path(place)
     path = path / ROWS_FILE if path.is_dir() else path
     beside = path.with_name(RUNS_FILE)
@@ -96,31 +96,31 @@ def read(place: Path | str) -> Collected:
     return sound(Collected(_from_parquet(path, RESULTS), runs), path)
 
 
-def sound(held: Collected, path: Path) -> Collected:
-    """The runs of a file that are whole, with their rows; the others are named."""
-    found = Collected()
-    for run, rows in rows_by_run(held):
+def sound(collected: Collected, path: Path) -> Collected:
+    """Return the valid runs of a file with their rows; the others are named in `problems`."""
+    whole = Collected()
+    for run, rows in rows_by_run(collected):
         try:
             check_run(run, rows)
         except LeftOut as reason:
-            found.problems.append(f"{path}: {rows[0]['run'] or 'rows of no run'}: {reason}")
+            whole.problems.append(f"{path}: {rows[0]['run'] or 'rows of no run'}: {reason}")
         else:
-            found.rows += rows
-            found.runs += [run] if run else []
-    return found
+            whole.rows += rows
+            whole.runs += [run] if run else []
+    return whole
 
 
-def rows_by_run(held: Collected) -> list[tuple[Row | None, list[Row]]]:
-    """Each run, if it is told, with its rows."""
-    runs = {run["fingerprint"]: run for run in held.runs}
+def rows_by_run(collected: Collected) -> list[tuple[Row | None, list[Row]]]:
+    """Return each run, or None if it is unknown, with its rows."""
+    runs = {run["fingerprint"]: run for run in collected.runs}
     groups: dict[str, list[Row]] = {}
-    for row in held.rows:
+    for row in collected.rows:
         groups.setdefault(row["fingerprint"], []).append(row)
     return [(runs.get(fingerprint), rows) for fingerprint, rows in groups.items()]
 
 
 def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns and rows that SQL gives over the tables `results`, `runs` and `samples`.
+    """Run a query over the tables `results`, `runs` and `samples`; return its columns and rows.
 
     >>> query(Collected(), "select count(*) as n from results")
     (['n'], [(0,)])
@@ -133,41 +133,41 @@ def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ..
             _fill_samples(connection, collected.logs)
         connection.execute(LOCKED)
         try:
-            found = connection.execute(_question(connection, sql))
-            return _numbered([column[0] for column in found.description]), found.fetchall()
+            answer = connection.execute(_question(connection, sql))
+            return _numbered([column[0] for column in answer.description]), answer.fetchall()
         except duckdb.Error as error:
             raise TenfoldError(f"the SQL failed: {_reason(error)}") from None
 
 
 def _question(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
-    """The one statement of the SQL, which asks and changes nothing."""
+    """Return the single statement of the SQL, which must be a query."""
     stated = connection.extract_statements(sql)
     if len(stated) != 1:
-        told = f"holds {len(stated)} statements; write one" if stated else "asks nothing"
-        raise TenfoldError(f'the SQL {told}, such as "select * from results"')
-    if stated[0].type not in ASKING:
+        problem = f"holds {len(stated)} statements; write one" if stated else "asks nothing"
+        raise TenfoldError(f'the SQL {problem}, such as "select * from results"')
+    if stated[0].type not in QUERIES:
         kind = stated[0].type.name
         raise TenfoldError(f'the SQL may ask, not {kind}; such as "select * from results"')
     return stated[0]
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Columns of one name are told apart: `n`, `n_2`; in JSON one would hide the other."""
-    found: list[str] = []
+    """Make column names unique: `n`, `n_2`. In JSON one of two equal names would hide the other."""
+    unique: list[str] = []
     for name in names:
         free = (f"{name}_{number}" for number in itertools.count(2))
-        found.append(
-            name if name not in found else next(n for n in free if n not in (*names, *found))
+        unique.append(
+            name if name not in unique else next(n for n in free if n not in (*names, *unique))
         )
-    return found
+    return unique
 
 
 def _reason(error: duckdb.Error) -> str:
-    """DuckDB's words on one line, without its picture of where."""
-    told = " ".join(str(error).partition("\n\nLINE ")[0].split())
-    if "Table with name samples does not exist" in told:
+    """Return DuckDB's message on one line, without the marked query."""
+    message = " ".join(str(error).partition("\n\nLINE ")[0].split())
+    if "Table with name samples does not exist" in message:
         return "there is no table samples, since none of the runs has a log of samples"
-    return told
+    return message
 
 
 def _write_lines(rows: Sequence[Row], path: Path) -> Path:
@@ -220,14 +220,14 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Row]:
             made = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(named)}) WHERE key = 'tenfold'"
             for (version,) in connection.execute(made).fetchall():
                 check_version(version)
-            asked = f"SELECT {wanted} FROM read_parquet({_quoted(named)})"
-            found = connection.execute(asked).fetchall()
+            selection = f"SELECT {wanted} FROM read_parquet({_quoted(named)})"
+            values = connection.execute(selection).fetchall()
         except LeftOut as reason:
             raise TenfoldError(f"{path}: {reason}") from None
         except duckdb.Error as error:
-            told = _reason(error).replace(str(named), str(path))[:160]
-            raise TenfoldError(f"{path} holds no results: {told}") from None
-    rows = [dict(zip(columns, row, strict=True)) for row in found]
+            message = _reason(error).replace(str(named), str(path))[:160]
+            raise TenfoldError(f"{path} holds no results: {message}") from None
+    rows = [dict(zip(columns, row, strict=True)) for row in values]
     for column in columns.keys() - NULLABLE - NULLABLE_OF_RUNS:
         if not all(_is_there(row[column]) for row in rows):
             raise TenfoldError(f"{path} is damaged: a row has no {column}")
