@@ -18,7 +18,7 @@ from benchmarks.paired import CLOCKS, TWIN, measure
 from benchmarks.peer import Bert, Ours, attention_difference, model_difference
 from tenfold.data.batch import Batch
 from tenfold.models import Shape
-from tenfold.models.layers import hand_generator
+from tenfold.models.layers import set_generator
 from tenfold.runs.build import Built, build
 from tenfold.runs.recipe import Recipe
 
@@ -133,7 +133,7 @@ def _against_machine(setting: Setting, built: Built) -> dict[str, Any]:
 def stepper(model: nn.Module, batch: Batch, fused: bool = True) -> Callable[[], object]:
     """A training step as either library's user writes it, clipping included."""
     model.train()
-    hand_generator(model, torch.Generator().manual_seed(0))
+    set_generator(model, torch.Generator().manual_seed(0))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=fused or None)
 
     def step() -> None:

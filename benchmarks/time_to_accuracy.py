@@ -20,7 +20,7 @@ from benchmarks.paired import CLOCKS
 from benchmarks.peer import Bert, Ours
 from tenfold.evals.exact_match import grade
 from tenfold.models import Shape
-from tenfold.models.layers import hand_generator
+from tenfold.models.layers import set_generator
 from tenfold.runs.build import build
 from tenfold.runs.recipe import Recipe
 from tenfold.training.options import learning_rate, make_optimizer
@@ -97,7 +97,7 @@ class Arm:
         shape = Shape(setting.layers, setting.width, setting.heads, dropout=self.kind.dropout)
         torch.manual_seed(self.seed)
         self.model = self.kind.model(len(self.built.batcher.task.vocabulary), shape)
-        hand_generator(self.model, torch.Generator().manual_seed(self.seed))
+        set_generator(self.model, torch.Generator().manual_seed(self.seed))
         self.optimizer = make_optimizer(self.model, self.options)
         held_out = np.random.default_rng((self.seed, 2**32))  # batches are (seed, number)
         self.exam = self.built.batcher(

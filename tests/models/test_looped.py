@@ -6,7 +6,7 @@ import torch
 from tenfold.core.registry import Spec
 from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.models import Looped, Shape, trace
-from tenfold.models.layers import hand_generator
+from tenfold.models.layers import set_generator
 from tenfold.models.looped import LoopInput
 from tenfold.runs.recipe_files import recipe as published
 from tenfold.runs.train import train
@@ -107,7 +107,7 @@ def test_gradients_flow_through_the_last_loops_only(task, batch):
             lambda _module, _given, out, kept=kept: kept.append(out.requires_grad)
         )
         for seed in range(8):
-            hand_generator(model, torch.Generator().manual_seed(seed))
+            set_generator(model, torch.Generator().manual_seed(seed))
             kept.clear()
             model(batch).sum().backward()
             assert sum(kept) == min(expected, len(kept))
@@ -119,7 +119,7 @@ def test_training_draws_from_the_trainers_generator(task, batch):
     model = looped(task, "guess").train()
     counts = []
     for _ in range(2):
-        hand_generator(model, torch.Generator().manual_seed(3))
+        set_generator(model, torch.Generator().manual_seed(3))
         with trace(model, "stack.norm") as seen:
             for _ in range(10):
                 model(batch)

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from tenfold.core.errors import TenfoldError
 from tenfold.models import activations, trace
-from tenfold.models.layers import Dropout, hand_generator
+from tenfold.models.layers import Dropout, set_generator
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_dropout_drops_this_share_and_keeps_the_mean(p):
 def test_dropout_draws_from_the_generator_it_is_handed(make_model, sequence):
     model = make_model("decoder", dropout=0.3).train()
     generator = torch.Generator()
-    hand_generator(model, generator)
+    set_generator(model, generator)
     state = torch.random.get_rng_state()
     found = []
     for seed in (1, 1, 2):

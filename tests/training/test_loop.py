@@ -26,7 +26,7 @@ class Crash(Exception):
 
 
 def at_step(number, do):
-    """A `tell` that does something when a step ends."""
+    """A `report` callback that does something when a step ends."""
     return lambda line: do() if line["step"] == number else None
 
 
@@ -89,14 +89,14 @@ def test_loss_is_the_mean_over_graded_tokens(tmp_path, make_model, make_batcher,
     assert_close(answer_loss(model(batch), batch.target), torch.stack(terms).sum())
     told = []
     options = Training(steps=1, warmup=0)
-    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", tell=told.append))
+    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", report=told.append))
     assert told[0]["loss"] == pytest.approx(torch.stack(terms).mean().item(), abs=1e-12)
 
 
 def test_gradients_are_clipped(tmp_path, make_model, make_batcher, ragged):
     model, batch, told = make_model("decoder"), make_batcher("causal")(ragged), []
     options = Training(steps=1, warmup=0, clip=1e-3)
-    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", tell=told.append))
+    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", report=told.append))
     norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
     assert told[0]["grad_norm"] > 1e-2
     assert float(norm) == pytest.approx(1e-3, rel=1e-3)
@@ -104,7 +104,7 @@ def test_gradients_are_clipped(tmp_path, make_model, make_batcher, ragged):
 
 def test_it_learns(make_job, folder):
     told = []
-    train(replace(make_job(folder, steps=60, average=0.0), tell=told.append, evaluate=None))
+    train(replace(make_job(folder, steps=60, average=0.0), report=told.append, evaluate=None))
     assert told[-1]["loss"] < told[0]["loss"] - 0.3
 
 
@@ -133,7 +133,7 @@ def test_averaged_weights(make_job, folder, saved):
         evaluated.append({k: v.clone() for k, v in model.state_dict().items()})
         return 0.0, {}
 
-    train(replace(job, tell=remember, evaluate=evaluate, evaluate_every=100))
+    train(replace(job, report=remember, evaluate=evaluate, evaluate_every=100))
     average = weights[0]
     for step, now in enumerate(weights[1:], start=2):
         decay = min(0.9, (1 + step) / (10 + step))
@@ -170,7 +170,7 @@ def test_resume_is_exact_to_the_bit(make_job, undisturbed, folder, identical, se
     """Stopped at a random step, between checkpoints or at one, twice."""
     for moment in sorted(random.Random(seed).sample(range(1, 12), 2)):
         with pytest.raises(Crash):
-            train(replace(make_job(folder), tell=at_step(moment, crash)))
+            train(replace(make_job(folder), report=at_step(moment, crash)))
     train(make_job(folder))
     assert identical(folder, undisturbed)
     assert metrics(folder) == metrics(undisturbed)
@@ -184,7 +184,7 @@ def test_models_without_attention_resume_alike(
     whole.mkdir()
     train(make_job(whole, recipe))
     with pytest.raises(Crash):
-        train(replace(make_job(folder, recipe), tell=at_step(7, crash)))
+        train(replace(make_job(folder, recipe), report=at_step(7, crash)))
     train(make_job(folder, recipe))
     assert identical(folder, whole)
 
@@ -192,7 +192,7 @@ def test_models_without_attention_resume_alike(
 def test_global_seeds_play_no_part(make_job, undisturbed, folder, identical):
     job = make_job(folder)
     torch.manual_seed(12345)
-    train(replace(job, tell=lambda line: torch.manual_seed(line["step"])))
+    train(replace(job, report=lambda line: torch.manual_seed(line["step"])))
     assert identical(folder, undisturbed)
 
 
@@ -205,7 +205,7 @@ def test_another_seed_gives_other_weights(make_job, undisturbed, folder, recipe,
 def test_a_signal_saves_and_the_same_call_goes_on(make_job, undisturbed, folder, identical, number):
     assert threading.current_thread() is threading.main_thread()
     before = signal.getsignal(number)
-    job = replace(make_job(folder), tell=at_step(6, lambda: os.kill(os.getpid(), number)))
+    job = replace(make_job(folder), report=at_step(6, lambda: os.kill(os.getpid(), number)))
     with pytest.raises(Stopped, match=f"stopped by {number.name} at step 6") as caught:
         train(job)
     assert caught.value.exit_code == 128 + number
@@ -217,7 +217,9 @@ def test_a_signal_saves_and_the_same_call_goes_on(make_job, undisturbed, folder,
 
 
 def test_a_signal_in_the_last_step_ends_as_usual(make_job, undisturbed, folder, identical):
-    job = replace(make_job(folder), tell=at_step(12, lambda: os.kill(os.getpid(), signal.SIGTERM)))
+    job = replace(
+        make_job(folder), report=at_step(12, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    )
     assert train(job).step == 12
     assert identical(folder, undisturbed)
 
@@ -254,7 +256,7 @@ def test_another_recipe(make_job, folder, recipe):
 
 def test_a_damaged_checkpoint_is_trained_again(make_job, undisturbed, folder, identical):
     with pytest.raises(Crash):
-        train(replace(make_job(folder), tell=at_step(10, crash)))
+        train(replace(make_job(folder), report=at_step(10, crash)))
     (folder / "checkpoints" / "step-000000008" / "model.safetensors").write_bytes(b"")
     with pytest.warns(UserWarning, match="skipped a damaged checkpoint, step-000000008"):
         train(make_job(folder))
@@ -266,9 +268,9 @@ def test_full_disk_loses_nothing(make_job, undisturbed, folder, identical, monke
     def full(_handle):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    tell = at_step(6, lambda: monkeypatch.setattr(os, "fsync", full))
+    report = at_step(6, lambda: monkeypatch.setattr(os, "fsync", full))
     with pytest.raises(TenfoldError, match=r"cannot write a checkpoint .*No space left on device"):
-        train(replace(make_job(folder), tell=tell))
+        train(replace(make_job(folder), report=report))
     monkeypatch.undo()
     assert sorted(p.name for p in (folder / "checkpoints").iterdir()) == ["step-000000004"]
     train(make_job(folder))
@@ -293,7 +295,7 @@ def test_metrics_that_cannot_be_written(make_job, undisturbed, folder, identical
 def test_metrics_that_were_lost(make_job, undisturbed, folder):
     """A power cut may take lines that the checkpoint had counted; what is there stays readable."""
     with pytest.raises(Crash):
-        train(replace(make_job(folder), tell=at_step(6, crash)))
+        train(replace(make_job(folder), report=at_step(6, crash)))
     path = folder / "metrics.jsonl"
     path.write_bytes(path.read_bytes()[:300])
     train(make_job(folder))

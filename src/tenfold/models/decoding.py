@@ -1,8 +1,8 @@
 """Decoding as a fixed point: guess the whole answer, predict every digit at once, repeat until nothing changes.
 
 The result is the greedy answer: after k sweeps at least the first k tokens are final. For any causal model a sweep is
-one pass over the whole sequence. For a local one it is a pass over the neighbours of each digit, gathered: linear in
-the length; only digits that saw a change are asked again, and what looks the same is computed once.
+one pass over the whole sequence. For a local model it is a pass over the gathered neighbours of each digit, so time is
+linear in the length. Only digits that saw a change are predicted again, and equal contexts are computed once.
 
 Shapes: B rows, A answer places, L = B A digits, K neighbours, T tokens of a sequence, V vocabulary.
 """
@@ -26,18 +26,18 @@ from tenfold.models.decoder import closed
 from tenfold.models.locality import AXIS, Local, NotCertifiable, encodings_of, locality
 from tenfold.models.model import Model, attention_in
 
-CHUNK = 8192  # digits that are computed at a time
+CHUNK = 8192  # digits computed at a time
 NOBODY = -1  # in place of a token: there is none
 FEW = 256  # tokens of a batch up to which a pass over all costs little more than a step of one
 WRITTEN = ("causal", "seq2seq")  # layouts in which an answer is written token by token
-SWEEPS = 8  # after which decoding goes on token by token
-PATIENCE = 64  # sweeps by neighbours, after which what is left is written in order
+SWEEPS = 8  # after which decoding continues token by token
+PATIENCE = 64  # sweeps by neighbours, after which the rest is written in order
 ORDERLY = 4096  # places that may be left for that
 
 
 @torch.inference_mode()
 def by_sweeps(model: Model, batch: Batch, end: int, most: int | None = None) -> tuple[Tensor, int]:
-    """The greedy answers (B, A), by passes over whole sequences, and how many it took; after `most`, as they are."""
+    """The greedy answers (B, A) by passes over whole sequences, and the number of passes, at most `most`."""
     answer = torch.full_like(batch.target, end)
     tokens = batch.sequence.tokens.clone()
     most = batch.read + 1 if most is None else most
@@ -55,35 +55,37 @@ def by_sweeps(model: Model, batch: Batch, end: int, most: int | None = None) -> 
 def by_neighbours(
     model: Model, batch: Batch, local: Local, end: int, memory: ContextMemory | None = None
 ) -> tuple[Tensor, int]:
-    """The greedy answers (B, A) of a local model, by sweeps over those digits that saw a change.
+    """The greedy answers (B, A) of a local model, by sweeps over the digits that saw a change, and their number.
 
-    A memory may be kept from batch to batch, as long as the model's weights stay as they are.
+    The memory may serve several batches, as long as the weights of the model do not change.
     """
     near = Neighbours(model, batch, local, memory)
     rows, places = batch.target.shape
     answer = np.full(rows * places, NOBODY, dtype=np.int64)
     place = np.arange(len(answer)) % places
     there = near.there()
-    asked = np.flatnonzero(there)
+    digits = np.flatnonzero(there)
     sweeps = 0
-    while len(asked):
-        alone = asked[0] // places == asked[-1] // places and asked[-1] - asked[0] < local.answers
+    while len(digits):
+        alone = (
+            digits[0] // places == digits[-1] // places and digits[-1] - digits[0] < local.answers
+        )
         if alone and near.codes is not None:  # a single front
-            sweeps += near.follow(asked, answer, local.answers)
+            sweeps += near.follow(digits, answer, local.answers)
             break
-        found = near.predicted(asked)
-        changed = asked[found != answer[asked]]
-        answer[asked] = found
+        tokens = near.predicted(digits)
+        changed = digits[tokens != answer[digits]]
+        answer[digits] = tokens
         sweeps += 1
         changed = changed[place[changed] < places - 1]  # the last token is not read again
         near.write(changed, answer[changed])
         later = changed[:, None] + 1 + np.arange(local.answers)  # digits that see it
         inside = place[changed][:, None] + 1 + np.arange(local.answers) < places
-        asked = np.unique(later[inside])
-        asked = asked[there[asked]]
-        many = len(asked) > rows * local.answers  # fronts, and without codes each is computed
+        digits = np.unique(later[inside])
+        digits = digits[there[digits]]
+        many = len(digits) > rows * local.answers  # fronts, and without codes each is computed
         if near.codes is None and many and sweeps >= PATIENCE:
-            first = int(place[asked].min())
+            first = int(place[digits].min())
             if places - first <= ORDERLY:
                 sweeps += near.in_order(first, there, answer)
                 break
@@ -100,10 +102,9 @@ def gathered(model: Model, batch: Batch, local: Local) -> Tensor:
 
 
 class ContextMemory:
-    """What a model writes where: the tokens of contexts that were computed, by number.
+    """The tokens that a model writes in the contexts computed so far, by the number of the context.
 
-    How contexts are numbered depends on the facts and the neighbours that there are; where a batch brings
-    others, what was known is forgotten.
+    The numbering depends on the facts and neighbours of a batch. A batch with other facts clears the memory.
     """
 
     def __init__(self) -> None:
@@ -112,19 +113,19 @@ class ContextMemory:
         self._layout: object = None
 
     def numbered(self, side: Tokens, name: int, read: frozenset[str]) -> Ints:
-        """(B|1, T): a number for all that is read of a token's places beside where it is: role, cyclic places."""
+        """(B|1, T): a number for what is read of each token besides its position: role and cyclic places."""
         axes = [side.places[axis].numpy() for axis in sorted(read - POSITIONS)]
         sizes = [int(axis.max()) + 2 for axis in axes]  # -1 is a place, too
         mixed = np.ravel_multi_index(np.broadcast_arrays(*(axis + 1 for axis in axes)), sizes)
         numbers = np.full(math.prod(sizes), -1, dtype=np.int64)
         numbers[mixed] = 0
         for kind in np.flatnonzero(numbers == 0).tolist():
-            told = tuple(int(place) - 1 for place in np.unravel_index(kind, sizes))
-            numbers[kind] = self.facts.setdefault((name, *told), len(self.facts))
+            places = tuple(int(place) - 1 for place in np.unravel_index(kind, sizes))
+            numbers[kind] = self.facts.setdefault((name, *places), len(self.facts))
         return numbers[mixed]
 
     def settle(self, layout: object) -> None:
-        """Forget what was numbered otherwise."""
+        """Clear the memory if its contexts were numbered otherwise."""
         if (layout, len(self.facts)) != self._layout:
             self.known, self._layout = IntMap(), (layout, len(self.facts))
 
@@ -166,27 +167,27 @@ class Neighbours:
         self._still: Ints | None = None  # (L,): the part of each digit's key that stays
 
     def there(self) -> NDArray[np.bool_]:
-        """(L,): which answer places belong to their row; others only fill up the batch."""
+        """(L,): which answer places belong to their row; the others are padding."""
         valid, given = self.batch.sequence.valid, self.batch.given
         if valid is None:
             return np.ones(len(self.slots), dtype=bool)
         return valid[:, given - 1 : given - 1 + self.places].reshape(-1).numpy()
 
-    def predicted(self, asked: Ints) -> Ints:
-        """The most likely token at each of these digits; what looks like one that is known is not computed."""
+    def predicted(self, digits: Ints) -> Ints:
+        """The most likely token at each of these digits; known contexts are looked up."""
         if self.codes is None:
-            return self.logits(asked).argmax(-1).numpy()
-        keys, known = self._keys(asked), self.memory.known
+            return self.logits(digits).argmax(-1).numpy()
+        keys, known = self._keys(digits), self.memory.known
         new = np.flatnonzero(~known.has(keys))
         if len(new):
             fresh, index = np.unique(keys[new], return_index=True)
-            known.add(fresh, self.logits(asked[new[index]]).argmax(-1).numpy())
+            known.add(fresh, self.logits(digits[new[index]]).argmax(-1).numpy())
         return known.get(keys)
 
-    def follow(self, asked: Ints, answer: Ints, answers: int) -> int:
-        """Predict one digit after another, until so many have not changed; gives how many there were."""
-        digit = first = int(asked[0])
-        last, stop = int(asked[-1]), (first // self.places + 1) * self.places
+    def follow(self, digits: Ints, answer: Ints, answers: int) -> int:
+        """Predict one digit after another, until `answers` of them have not changed; returns the number predicted."""
+        digit = first = int(digits[0])
+        last, stop = int(digits[-1]), (first // self.places + 1) * self.places
         seen: dict[int, int] = {}
         while digit <= last and digit < stop:
             key = self._one_key(digit)
@@ -202,52 +203,56 @@ class Neighbours:
         return digit - first
 
     def in_order(self, first: int, there: NDArray[np.bool_], answer: Ints) -> int:
-        """Predict every place from the first on, in all rows at once, after those before it; gives how many there were."""
+        """Predict every place from `first` on, one after another, in all rows at once; returns the number of places."""
         for place in range(first, self.places):
-            asked = np.arange(place, len(answer), self.places)
-            asked = asked[there[asked]]
-            answer[asked] = self.predicted(asked)
+            digits = np.arange(place, len(answer), self.places)
+            digits = digits[there[digits]]
+            answer[digits] = self.predicted(digits)
             if place < self.places - 1:
-                self.write(asked, answer[asked])
+                self.write(digits, answer[digits])
         return self.places - first
 
     def write(self, digits: Ints, tokens: Ints) -> None:
-        """Let these digits be read where they are seen: at the place after theirs."""
+        """Put predicted tokens where later digits read them: at the place after their own."""
         row, place = np.divmod(digits, self.places)
         self.tokens[row, self.batch.given + place] = tokens
 
-    def logits(self, asked: Ints) -> Tensor:
+    def logits(self, digits: Ints) -> Tensor:
         """(N, V), on the CPU."""
         model = self.model
         parts = [
-            model(self._gather(asked[start : start + CHUNK]).to(model.device))[:, -1].cpu()
-            for start in range(0, len(asked), CHUNK)
+            model(self._gather(digits[start : start + CHUNK]).to(model.device))[:, -1].cpu()
+            for start in range(0, len(digits), CHUNK)
         ]
         return torch.cat(parts)
 
-    def _gather(self, asked: Ints) -> Batch:
-        sequence = _rows(self.batch.sequence, self.tokens, self.slots[asked], asked // self.places)
+    def _gather(self, digits: Ints) -> Batch:
+        sequence = _rows(
+            self.batch.sequence, self.tokens, self.slots[digits], digits // self.places
+        )
         source = None
         if self.batch.source is not None and self.source is not None:
-            held = self.batch.source.tokens.numpy()
-            source = _rows(self.batch.source, held, self.source[asked], asked // self.places)
-        target = self.batch.target.new_zeros(len(asked), 1)
+            tokens = self.batch.source.tokens.numpy()
+            source = _rows(self.batch.source, tokens, self.source[digits], digits // self.places)
+        target = self.batch.target.new_zeros(len(digits), 1)
         return Batch(sequence, target, sequence.tokens.shape[1], source)
 
-    def _keys(self, asked: Ints) -> Ints:
+    def _keys(self, digits: Ints) -> Ints:
         """A number for what each digit sees."""
         if self._still is None:
             everyone = np.arange(len(self.slots))
             still = np.delete(self.slots, self.changing, 1)
             self._still = self._key(self.tokens, self.facts, still, everyone)
             if self.batch.source is not None and self.source is not None:
-                held = self.batch.source.tokens.numpy()
-                self._still = self._key(held, self.source_facts, self.source, everyone, self._still)
-        slots = self.slots[asked][:, self.changing]
-        return self._key(self.tokens, self.facts, slots, asked, self._still[asked])
+                tokens = self.batch.source.tokens.numpy()
+                self._still = self._key(
+                    tokens, self.source_facts, self.source, everyone, self._still
+                )
+        slots = self.slots[digits][:, self.changing]
+        return self._key(self.tokens, self.facts, slots, digits, self._still[digits])
 
     def _one_key(self, digit: int) -> int:
-        """The same for a single digit, in Python's numbers: a long cascade asks for one after another."""
+        """The same for a single digit, in Python integers: a long carry chain needs one after another."""
         if self._still is None or self.codes is None:
             return int(self._keys(np.array([digit]))[0])
         key, row = int(self._still[digit]), digit // self.places
@@ -259,10 +264,10 @@ class Neighbours:
         return key
 
     def _key(
-        self, tokens: Ints, facts: Ints, slots: Ints, asked: Ints, key: Ints | int = 0
+        self, tokens: Ints, facts: Ints, slots: Ints, digits: Ints, key: Ints | int = 0
     ) -> Ints:
         assert self.codes is not None
-        row = asked // self.places
+        row = digits // self.places
         for slot in slots.T:
             at = np.maximum(slot, 0)
             fact = facts[row if len(facts) > 1 else 0, at]
@@ -271,7 +276,7 @@ class Neighbours:
         return np.asarray(key)
 
     def _codes(self) -> int | None:
-        """How many codes there are of a token with its facts; None where keys of them would not fit."""
+        """The number of codes of a token with its facts; None where keys of several codes exceed 64 bits."""
         slots = self.slots.shape[1] + (0 if self.source is None else self.source.shape[1])
         size = self.vocabulary * len(self.memory.facts) + 1
         return size if size**slots < 2**63 else None
@@ -332,7 +337,7 @@ POSITIONS = {AXIS, "index", "significance"}  # whose places no local model reads
 
 
 class Swift:
-    """A model that answers in the fastest of its ways: always what it answers greedily, token by token."""
+    """A model with its fastest decoding; the answers are always those of greedy decoding, token by token."""
 
     def __init__(self, model: Model, batcher: Batcher) -> None:
         self.model, self.local, self.memory = model, _local(model, batcher), ContextMemory()
@@ -340,7 +345,7 @@ class Swift:
 
     @property
     def linear(self) -> bool:
-        """Whether time and memory grow with the length, and not with its square."""
+        """Whether time and memory grow linearly with the length."""
         return self.local is not None
 
     def answer(self, batch: Batch) -> Tensor:
@@ -355,7 +360,7 @@ class Swift:
 
 
 def _local(model: Model, batcher: Batcher) -> Local | None:
-    """How far the model sees, if that is bounded; hubs are few only where the task says so and the format shows."""
+    """How far the model sees, if that is bounded, and if its hubs are those of the task and the format."""
     try:
         local = locality(model, frozenset(batcher.periods))
     except NotCertifiable:

@@ -21,13 +21,13 @@ from tenfold.encodings.attend import Projections, mix
 from tenfold.encodings.encoding import PositionalEncoding
 
 
-class Drawing(nn.Module):
-    """What draws in training: from the trainer's generator, when it was handed one."""
+class Stochastic(nn.Module):
+    """A module that draws random numbers in training, from the trainer's generator where one is set."""
 
     generator: torch.Generator | None = None
 
 
-class Dropout(Drawing):
+class Dropout(Stochastic):
     """Zero each element with probability p (to 1 in 65,536) and scale the rest by 1 / (1 - p)."""
 
     def __init__(self, p: float = 0.0) -> None:
@@ -46,16 +46,16 @@ class Dropout(Drawing):
         return x * kept.mul_(65_536 / (65_536 - cut))
 
 
-def hand_generator(model: nn.Module, generator: torch.Generator | None) -> None:
-    """Let everything in `model` that draws draw from `generator`."""
+def set_generator(model: nn.Module, generator: torch.Generator | None) -> None:
+    """Make every random module of `model` draw from `generator`."""
     for module in model.modules():
-        if isinstance(module, Drawing):
+        if isinstance(module, Stochastic):
             module.generator = generator
 
 
 @dataclass
 class Seen:
-    """What a mixer is told about its sequence: places, which keys each query may see, the encoding, the cache.
+    """What a mixer knows of its sequence: places, which keys each query may see, the encoding, the cache.
 
     In self-attention the T queries are the last of the S keys. Without a cache the keys are those of the input.
     """
@@ -94,7 +94,7 @@ class Mixer(nn.Module, ABC):
 
 
 MIXERS: Registry[Mixer] = Registry("mixer", "tenfold.mixers", package="tenfold.models", base=Mixer)
-MIXER_SIZES = ("width", "heads", "dropout", "crossing")  # what a block tells its mixer
+MIXER_SIZES = ("width", "heads", "dropout", "crossing")  # parameters that a block fills in
 
 
 class Cache:

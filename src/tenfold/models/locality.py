@@ -1,4 +1,4 @@
-"""How far a model sees: the hypotheses of a proof for every length, checked on what its encodings declare."""
+"""How far a model sees: the hypotheses of a proof for every length, checked against what its encodings declare."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ AXIS = "column"
 
 
 class NotCertifiable(TenfoldError):
-    """The theorem's hypotheses do not hold, for the reason given."""
+    """The hypotheses of the theorem do not hold; the message is the reason."""
 
 
 class Local(NamedTuple):
-    """What an answer digit depends on, beside its own column."""
+    """What an answer digit depends on besides its own column."""
 
     columns: int  # columns of digits behind it
     answers: int  # answer tokens before it
@@ -30,7 +30,7 @@ class Local(NamedTuple):
 def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
     """How far back an answer digit looks, from the windows that every layer declares.
 
-    `bounded` are further axes of which places are few, such as cyclic ones.
+    `bounded` names further axes with a bounded number of places, such as cyclic ones.
     """
     model = attention_in(model, "a proof for every length", NotCertifiable)
     if not model.stack.causal:
@@ -46,23 +46,23 @@ def locality(model: Model, bounded: frozenset[str] = frozenset()) -> Local:
     if encoder is None or cross is None:
         return _checked(model, Local(start, answers, start, _hubs(own)))
     reading = _spans(encoder, encoder.encodings, "the encoder's attention", allowed)
-    asking = _spans(model.stack, cross, "cross-attention", allowed)
+    crossing = _spans(model.stack, cross, "cross-attention", allowed)
     source = sum(span.behind for span in reading)
-    columns = asking[0].behind + source
+    columns = crossing[0].behind + source
     for itself, across in zip(
-        own[1:], asking[1:], strict=True
+        own[1:], crossing[1:], strict=True
     ):  # a token sees what others have read
         columns = max(columns + itself.behind, across.behind + source)
-    return _checked(model, Local(columns, answers, start, _hubs([*reading, *asking])))
+    return _checked(model, Local(columns, answers, start, _hubs([*reading, *crossing])))
 
 
 def encodings_of(model: Model) -> list[PositionalEncoding]:
-    """Those of every stack and layer, and the parts they are made of."""
+    """The encodings of every stack and layer, and the parts they are made of."""
     return [module for module in model.modules() if isinstance(module, PositionalEncoding)]
 
 
 def _checked(model: Model, local: Local) -> Local:
-    """What holds of every encoding that a model has, whatever it is a part of."""
+    """Raise where some encoding of the model, or a part of one, breaks a hypothesis."""
     for pe in (pe for pe in encodings_of(model) if not isinstance(pe, Parted)):
         if AXIS in pe.axes and "rotate" in pe.ways and local.hubs:
             raise NotCertifiable(
@@ -75,8 +75,8 @@ def _checked(model: Model, local: Local) -> Local:
             )
         for role in sorted(pe.digits_of - local.hubs):
             raise NotCertifiable(
-                f'the encoding "{pe.name}" tells the digits of operand {role - Role.OPERAND} apart by '
-                'their place on "significance", which has no bound; it may those of a hub'
+                f'the encoding "{pe.name}" distinguishes the digits of operand {role - Role.OPERAND} by '
+                'their place on "significance", which has no bound; only digits of a hub may be distinguished'
             )
     return local
 
@@ -91,7 +91,7 @@ def _spans(stack: Stack, encodings: Encodings, where: str, allowed: frozenset[st
 
 
 def _hubs(spans: list[Span]) -> frozenset[int]:
-    """A hub must be one in every layer, or it would carry news from one column to all others."""
+    """The roles that are hubs in every layer; others would carry information from one column to all."""
     for span in spans:
         if span.hubs != spans[0].hubs:
             raise NotCertifiable("the same tokens must be hubs in every attention")

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tenfold.data.batch import Batch
-from tenfold.models.layers import Drawing
+from tenfold.models.layers import Stochastic
 from tenfold.models.model import AttentionModel
 from tenfold.models.stack import EncodingFactory, Shape, Stack
 
@@ -25,7 +25,7 @@ Feedback = Literal["guess", "state", "both"]
 
 
 class LoopInput(NamedTuple):
-    """What a loop hands on."""
+    """The input of a loop that the loop before made."""
 
     answer: Tensor  # (B, A) tokens
     state: Tensor | None  # (B, T, D)
@@ -34,10 +34,10 @@ class LoopInput(NamedTuple):
         return LoopInput(self.answer[which], None if self.state is None else self.state[which])
 
 
-class Looped(Drawing, AttentionModel):
+class Looped(Stochastic, AttentionModel):
     """Trained on 1 to `loops` loops, drawn for every step; gradients flow through the last one, or through `through`.
 
-    Asked, it loops until its answer settles, at the most as often as there are places and `loops` times more.
+    At evaluation it loops until its answer stays the same, at most as often as there are places, plus `loops`.
     """
 
     name = "looped"
@@ -80,10 +80,10 @@ class Looped(Drawing, AttentionModel):
         return self.settled(batch)[0].argmax(-1)
 
     def settled(self, batch: Batch, most: int | None = None) -> tuple[Tensor, Tensor]:
-        """Logits (B, A, V) of the loop after which a row's answer stayed as it was, and how many it took (B,).
+        """Logits (B, A, V) of the loop after which a row's answer stayed the same, and the number of loops (B,).
 
-        Rows go on by themselves, as long as they change; after `most` loops they are taken as they are. Where the answer is all
-        that a loop hands on, it would stay so for good; hidden vectors may still drift.
+        Each row continues as long as its answer changes, at most for `most` loops. Where the answer is all that
+        a loop passes on, it would never change again; hidden vectors may still drift.
         """
         most = batch.read + self.loops if most is None else most
         logits, given = self._loop(batch, self._nothing(batch))
@@ -101,7 +101,7 @@ class Looped(Drawing, AttentionModel):
         return logits, counts
 
     def after(self, batch: Batch, loops: int) -> Tensor:
-        """Logits (B, A, V) after exactly so many loops, settled or not."""
+        """Logits (B, A, V) after exactly this number of loops."""
         given = self._nothing(batch)
         for _ in range(loops):
             logits, given = self._loop(batch, given)
@@ -111,7 +111,7 @@ class Looped(Drawing, AttentionModel):
         return LoopInput(torch.full_like(batch.target, self.nothing), None)
 
     def _loop(self, batch: Batch, given: LoopInput) -> tuple[Tensor, LoopInput]:
-        """One pass: the logits, and what the next loop is given."""
+        """One pass: the logits, and the input of the next loop."""
         extra = None
         if self.guess is not None:
             ahead = batch.sequence.tokens.shape[1] - batch.read

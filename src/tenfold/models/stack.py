@@ -140,22 +140,22 @@ class Stack(nn.Module):
         caches: Caches | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
-        """(B, read, D). What is `extra` (B, T, D) is added to the input. With caches, `tokens` are those that follow what the caches hold."""
+        """(B, read, D). `extra` (B, T, D) is added to the input. With caches, `tokens` follow those in the caches."""
         count = tokens.tokens.shape[1]
-        whole, valid, held = tokens.places, tokens.valid, count
+        whole, valid, length = tokens.places, tokens.valid, count
         if caches is not None:
-            whole, valid, held = caches.places, caches.valid, caches.length + count
-            caches.length = held
+            whole, valid, length = caches.places, caches.valid, caches.length + count
+            caches.length = length
         if not (tokens.tokens.is_meta or torch.compiler.is_exporting()):
             source_at = memory.places if memory is not None else None
-            self.check(tokens.places, whole.slice(0, held), source_at)
+            self.check(tokens.places, whole.slice(0, length), source_at)
             whole = aligned(whole, valid, self.encodings[0].differences)
         x = self.encodings[0].embed(self.embedding(tokens.tokens), tokens.places)
         x = self.dropout(x if extra is None else x + extra)
-        k_at, k_valid = whole.slice(0, held), None if valid is None else valid[:, :held]
+        k_at, k_valid = whole.slice(0, length), None if valid is None else valid[:, :length]
         allowed = None
         if self.attends:
-            allowed = visibility(count, held, k_valid, self.causal, x.device)
+            allowed = visibility(count, length, k_valid, self.causal, x.device)
         last = len(self.blocks) - 1
         for layer, block in enumerate(self.blocks):
             wanted = (read or count) if layer == last else count
@@ -189,7 +189,7 @@ class Stack(nn.Module):
         seen = Seen(self.cross_encodings[layer], q_at, memory.places, allowed, cache)
         if cache is None:
             return memory.x, seen
-        if cache.length:  # the source's keys are there since the first step
+        if cache.length:  # the first step stored the keys of the source
             return None, seen
         cache.capacity = memory.x.shape[1]
         return memory.x, seen
@@ -235,8 +235,8 @@ def visibility(
 def aligned(at: Places, valid: Tensor | None, axes: frozenset[str]) -> Places:
     """Rows that differ only by where they start share one row of places, on axes seen by differences alone.
 
-    `- 0 1 2` and `0 1 2 -` become `0 1 2 3`: the same differences, and nobody sees the pads. Then what
-    an encoding makes of them is made once, not for every row.
+    `- 0 1 2` and `0 1 2 -` become `0 1 2 3`: the differences stay, and padding is not visible. An encoding
+    then computes its terms once, not for every row.
     """
     if valid is None:
         return at

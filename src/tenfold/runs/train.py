@@ -84,7 +84,7 @@ def train(
             if not finished:
                 model = _new_model(run, fresh)
                 _begin(run, fresh, record)
-            if team.told(finished):
+            if team.broadcast(finished):
                 return run
             report = _while_leased(lease, progress)
             state = _fit(run, team, model, lease, stop, report, track)
@@ -181,7 +181,7 @@ def _fit(
             evaluate=functools.partial(_validate, run),
             evaluate_every=recipe.eval.every,
             stop=proof or stop,
-            tell=report,
+            report=report,
             track=tracker,
         )
         state = train_loop(job)
@@ -193,7 +193,7 @@ def _fit(
 
 def _train_along(run: Run, team: Team) -> Run:
     """What the other processes do: their share of every batch. The first process does everything else."""
-    if team.told(False):
+    if team.broadcast(False):
         return run
     train_loop(_job(run, team, _new_model(run, first=False)))
     team.wait()  # the first process measures

@@ -27,18 +27,22 @@ Tensors = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Checkpoint:
+    """The state of a training after a step: tensors by file, and plain values."""
+
     step: int
     tensors: dict[str, Tensors]  # by file: model, optimizer, ...
     state: dict[str, Any]
 
 
 class Checkpoints:
+    """The checkpoints of a run in one folder; the newest `keep` stay."""
+
     def __init__(self, folder: Path, keep: int = 2) -> None:
         self.folder, self.keep = folder, keep
 
     def steps(self) -> list[int]:
-        found = self.folder.glob("step-*") if self.folder.is_dir() else ()
-        numbers = (path.name.removeprefix("step-") for path in found)
+        paths = self.folder.glob("step-*") if self.folder.is_dir() else ()
+        numbers = (path.name.removeprefix("step-") for path in paths)
         return sorted(int(number) for number in numbers if number.isdecimal())
 
     def path(self, step: int) -> Path:
@@ -64,7 +68,7 @@ class Checkpoints:
             for name, data in files.items():
                 write_synced(temporary / name, data)
             sync(temporary)
-            if place.exists():  # left invalid by something else; this one is right
+            if place.exists():  # an invalid one that something else left
                 shutil.rmtree(place)
             temporary.rename(place)
             sync(self.folder)

@@ -5,7 +5,7 @@ Every process draws the same whole batch, which costs little, and takes its shar
     process 0: rows 0 1        process 1: rows 2 3 4
 
 The loss is summed over graded tokens and divided by those of the whole batch, so the processes' gradients
-add up to those of one process. The first process alone owns the folder, measures and speaks.
+add up to those of one process. The first process alone owns the folder, measures and prints.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class LostProcess(TenfoldError):
-    """Another process of the run has ended; it has said why, or was killed."""
+    """Another process of the run has ended: by an error that it printed, or because it was killed."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Team:
-    """The processes of a run; a process alone is a team of one, and nothing here costs it anything."""
+    """The processes of a run. A single process is a team of one, for which every method returns at once."""
 
     rank: int = 0
     size: int = 1
-    group: Any = None  # for words between processes; gradients have their own
+    group: Any = (
+        None  # for flags and numbers between processes; gradients have a group of their own
+    )
 
     @property
     def first(self) -> bool:
@@ -67,25 +69,25 @@ class Team:
         return batch.rows(slice(first, stop))
 
     def total(self, value: float) -> float:
-        """The sum of every process's number."""
+        """The sum of a number over all processes."""
         return value if self.size == 1 else self._reduced([value], dist.ReduceOp.SUM)[0]
 
     def most(self, *values: int) -> list[int]:
-        """The largest that any process has, of each."""
+        """The largest of each value over all processes."""
         if self.size == 1:
             return list(values)
         return [int(value) for value in self._reduced(values, dist.ReduceOp.MAX)]
 
-    def told(self, word: bool) -> bool:
-        """What the first process says."""
-        return bool(self.most(word and self.first)[0])
+    def broadcast(self, flag: bool) -> bool:
+        """The flag of the first process, on every process."""
+        return bool(self.most(flag and self.first)[0])
 
     def wait(self) -> None:
-        """Until every process is here."""
+        """Wait until every process is here."""
         self.most(0)
 
     def in_turn(self, do: Callable[[], T]) -> T:
-        """Done by the first process and then by the others, so that what is wrong for all is said once."""
+        """Call `do` in the first process and then in the others, so that an error of all is raised once."""
         if self.first:
             done = do()
             self.wait()
@@ -115,9 +117,9 @@ class Team:
         return network.no_sync()
 
     def _reduced(self, values: Any, how: Any) -> list[float]:
-        held = torch.tensor(values, dtype=torch.float64)
-        dist.all_reduce(held, how, group=self.group)
-        return held.tolist()
+        reduced = torch.tensor(values, dtype=torch.float64)
+        dist.all_reduce(reduced, how, group=self.group)
+        return reduced.tolist()
 
 
 def place() -> Place:
@@ -159,7 +161,7 @@ def together(options: Training) -> Iterator[Team]:
         team.wait()
         yield team
     except BaseException as error:
-        atexit.unregister(dist.destroy_process_group)  # it might wait for those that are gone
+        atexit.unregister(dist.destroy_process_group)  # it might wait for processes that ended
         if not _of_the_connection(error):
             raise
         raise LostProcess(
@@ -167,7 +169,9 @@ def together(options: Training) -> Iterator[Team]:
             "the same command goes on from the last checkpoint"
         ) from None
     finally:
-        dist.destroy_process_group(team.group)  # whoever still waits for our word learns of it
+        dist.destroy_process_group(
+            team.group
+        )  # processes that still wait for this one get an error
 
 
 def _meet(at: Place, device: str) -> Team:
@@ -191,13 +195,13 @@ def _meet(at: Place, device: str) -> Team:
         return Team(at.rank, at.size, dist.new_group(backend="gloo", timeout=WAITING))
     except (RuntimeError, ValueError) as error:
         where = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
-        told = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise TenfoldError(
-            f"process {at.rank} of {at.size} cannot meet the others at {where}: {told[:160]}"
+            f"process {at.rank} of {at.size} cannot meet the others at {where}: {reason[:160]}"
         ) from None
 
 
 def _of_the_connection(error: BaseException) -> bool:
-    """Whether it is about another process; gloo's errors have no class of their own."""
-    told = isinstance(error, RuntimeError) and ("gloo" in str(error) or "NCCL" in str(error))
-    return told or isinstance(error, dist.DistError)
+    """Whether an error is about the connection to another process; gloo's errors have no class of their own."""
+    by_text = isinstance(error, RuntimeError) and ("gloo" in str(error) or "NCCL" in str(error))
+    return by_text or isinstance(error, dist.DistError)

@@ -25,7 +25,7 @@ from torch.nn import functional as F
 
 from tenfold.core.errors import Diverged, Stopped, TenfoldError
 from tenfold.data.batch import IGNORED, Batch
-from tenfold.models.layers import hand_generator
+from tenfold.models.layers import set_generator
 from tenfold.models.model import Model
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.distributed import Team
@@ -39,7 +39,7 @@ APART = 2**48  # between the seeds of two processes' dropout
 
 @dataclass
 class Job:
-    """What to train, on what, and whom to tell. `seed`, `fingerprint` and the folder make it resumable."""
+    """A model, its batches, and the callbacks of a training. `seed`, `fingerprint` and the folder make it resumable."""
 
     model: Model
     batch_at: Callable[[int, torch.Generator], Batch]  # the batch with this number
@@ -47,11 +47,11 @@ class Job:
     folder: Path
     seed: int
     fingerprint: str
-    evaluate: Callable[[Model], tuple[float, Metrics]] | None = None  # how good, and the details
+    evaluate: Callable[[Model], tuple[float, Metrics]] | None = None  # a score and its details
     evaluate_every: int = 0
     stop: Callable[[Model, int], str | None] | None = None  # a reason to end early
-    tell: Callable[[Metrics], None] | None = None  # progress
-    track: Callable[[Metrics], None] | None = None  # what is written to metrics.jsonl
+    report: Callable[[Metrics], None] | None = None  # is called after every step
+    track: Callable[[Metrics], None] | None = None  # is called with each line of metrics.jsonl
     team: Team = field(default_factory=Team)  # the processes that train it together
 
 
@@ -84,9 +84,9 @@ def train(job: Job) -> Progress:
     progress = team.in_turn(lambda: _resume(job, checkpoints.latest(), optimizer))
     _same_step(job, progress)
     drawing, dropping = torch.Generator(), torch.Generator(options.device)  # places; dropout
-    hand_generator(model, dropping)
+    set_generator(model, dropping)
     network = _network(job, drawing)
-    with _signals() as asked, _log(job, progress) as log:
+    with _signals() as signals, _log(job, progress) as log:
         started = time.monotonic() - progress.seconds
         while progress.step < options.steps and progress.reason is None:
             drawing.manual_seed(stream(job.seed, 2 * progress.step))
@@ -96,14 +96,14 @@ def train(job: Job) -> Progress:
             progress.seconds = time.monotonic() - started
             if log is not None:
                 _account(job, progress, log, loss, norm)
-            ended, signalled = team.most(progress.reason is not None, *asked[:1] or [0])
+            ended, signalled = team.most(progress.reason is not None, *signals[:1] or [0])
             last = bool(ended) or progress.step == options.steps
             if log is not None:
                 if last or signalled or progress.step % options.checkpoint_every == 0:
                     log.mark(progress)
                     _save(job, checkpoints, optimizer, progress)
             if signalled and not last:
-                team.wait()  # for the first to have saved: who started us may end all with one
+                team.wait()  # until the first has saved: torchrun may end all processes when one ends
                 name = signal.Signals(signalled).name
                 raise Stopped(
                     f"stopped by {name} at step {progress.step}; the same command goes on from there",
@@ -111,12 +111,12 @@ def train(job: Job) -> Progress:
                 )
             if last:
                 break
-    hand_generator(model, None)
+    set_generator(model, None)
     return progress
 
 
 def _account(job: Job, progress: Progress, log: _Log, loss: float, norm: float) -> None:
-    """What the first process does after a step: average, ask whether to stop, evaluate, write, tell."""
+    """What the first process does after a step: average, check for a stop, evaluate, report, write."""
     options, model = job.options, job.model
     if options.average:
         _blend(progress, model, options.average)
@@ -128,8 +128,8 @@ def _account(job: Job, progress: Progress, log: _Log, loss: float, norm: float) 
         last = last or progress.reason is not None
     if job.evaluate and (last or progress.step % job.evaluate_every == 0):
         line |= _examine(job, progress)
-    if job.tell is not None:
-        job.tell(line)  # first: it may raise, if the folder is another's by now
+    if job.report is not None:
+        job.report(line)  # before anything is written: it raises if another process took the folder
     if last or "eval" in line or progress.step % options.log_every == 0:
         log.write(line)
         if job.track is not None:
@@ -157,7 +157,9 @@ def _step(
     for number, batch in enumerate(map(team.share, batches), start=1):
         with team.later(network, last=number == len(batches)):
             part = answer_loss(network(batch), batch.target) / graded
-            (part * team.size).backward()  # gradients are averaged over processes; the sum is meant
+            (
+                part * team.size
+            ).backward()  # DDP averages gradients over processes; we need their sum
         loss += part.item()
     loss = team.total(loss)
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), options.clip).item()
@@ -188,7 +190,7 @@ def _examine(job: Job, progress: Progress) -> Metrics:
     score, details = job.evaluate(model)
     if (
         progress.best_score is None or score >= progress.best_score
-    ):  # of equals, the one trained longer
+    ):  # of equal scores, the later step
         progress.best_score, progress.best_step = score, progress.step
         progress.best = {k: v.detach().clone() for k, v in model.state_dict().items()}
     model.train()
@@ -197,7 +199,7 @@ def _examine(job: Job, progress: Progress) -> Metrics:
 
 
 def _blend(progress: Progress, model: Model, decay: float) -> None:
-    """A moving average of the weights, warmed up so that the first steps do not linger."""
+    """Update a moving average of the weights; its decay rises at first, so that early weights fade quickly."""
     decay = min(decay, (1 + progress.step) / (10 + progress.step))
     with torch.no_grad():
         now = model.state_dict()
@@ -220,28 +222,28 @@ def _save(
     checkpoints.save(progress.step, tensors, progress.as_json())
 
 
-def _resume(job: Job, found: Checkpoint | None, optimizer: torch.optim.AdamW) -> Progress:
-    if found is None:
+def _resume(job: Job, checkpoint: Checkpoint | None, optimizer: torch.optim.AdamW) -> Progress:
+    if checkpoint is None:
         return Progress(fingerprint=job.fingerprint)
-    if found.state["fingerprint"] != job.fingerprint:
+    if checkpoint.state["fingerprint"] != job.fingerprint:
         raise TenfoldError(
             f"the checkpoint in {job.folder} belongs to another recipe "
-            f"({found.state['fingerprint']}, this is {job.fingerprint}); "
+            f"({checkpoint.state['fingerprint']}, this is {job.fingerprint}); "
             "use another folder, or --fresh to start over"
         )
-    job.model.load_state_dict(found.tensors["model"])
-    _restore(optimizer, found.tensors["optimizer"])
+    job.model.load_state_dict(checkpoint.tensors["model"])
+    _restore(optimizer, checkpoint.tensors["optimizer"])
     device = job.options.device
-    progress = Progress(**found.state)
+    progress = Progress(**checkpoint.state)
     progress.best, progress.average = (
-        {key: value.to(device) for key, value in found.tensors.get(name, {}).items()}
+        {key: value.to(device) for key, value in checkpoint.tensors.get(name, {}).items()}
         for name in ("best", "average")
     )
     return progress
 
 
 def _same_step(job: Job, progress: Progress) -> None:
-    """All processes of a run go on from one checkpoint, or none does."""
+    """Raise unless all processes of a run continue from the same checkpoint."""
     last, first = job.team.most(progress.step, -progress.step)
     if last != -first:
         raise TenfoldError(
@@ -251,7 +253,7 @@ def _same_step(job: Job, progress: Progress) -> None:
 
 
 def _network(job: Job, generator: torch.Generator) -> nn.Module:
-    """What is called in a step: the model itself, or with several processes the model and their sums."""
+    """The module of a step: the model itself, or with several processes its `DistributedDataParallel`."""
     if job.team.size == 1:
         return job.model
     generator.manual_seed(stream(job.seed, 0))
@@ -285,8 +287,8 @@ class _Log:
     def __init__(self, path: Path, progress: Progress) -> None:
         try:
             self.file = path.open("ab")
-            held = path.read_bytes()[: progress.metrics_bytes]  # a power cut may have taken some
-            size = held.rfind(b"\n") + 1
+            lines = path.read_bytes()[: progress.metrics_bytes]  # a power cut may have taken some
+            size = lines.rfind(b"\n") + 1
             self.file.truncate(size)
             self.file.seek(size)
         except OSError as error:
@@ -309,35 +311,35 @@ class _Log:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # every line was flushed; one that failed to be has been told of
+        with suppress(OSError):  # every line was flushed, or its failure was raised
             self.file.close()
 
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
     """Collect SIGTERM and SIGINT instead of dying of them; a second one is obeyed at once."""
-    asked: list[int] = []
+    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield asked
+        yield received
         return
     caught = (signal.SIGTERM, signal.SIGINT)
     before = {number: signal.getsignal(number) for number in caught}
 
     def note(number: int, _frame: object) -> None:
-        asked.append(number)
+        received.append(number)
         signal.signal(number, before[signal.Signals(number)])
 
     for number in caught:
         signal.signal(number, note)
     try:
-        yield asked
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def keep_memory() -> bool:
-    """Ask the C library to keep freed memory for the next step, in the whole process; False where it cannot be asked.
+    """Make the C library keep freed memory for the next step, in the whole process; False where that is not possible.
 
     By default it hands the activations of each step back to the kernel, which clears every page when the next step asks
     for it again: thousands of page faults, up to a tenth of a step's time on a CPU.
