@@ -8,7 +8,8 @@ import torch
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batcher
-from tenfold.data.formats.numeric import InPlace, Interleaved, Reversed
+from tenfold.data.formats.interleaved import Interleaved
+from tenfold.data.formats.numeric import InPlace, Reversed
 from tenfold.data.tasks import TASKS
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.comparison import Comparison

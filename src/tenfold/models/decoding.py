@@ -365,6 +365,8 @@ def _local(model: Model, batcher: Batcher) -> Local | None:
         local = locality(model, frozenset(batcher.periods))
     except NotCertifiable:
         return None
+    if not batcher.format.by_column(batcher.task):
+        return None
     hub = batcher.task.hub if batcher.format.ends() == "each" else None
     hubs = set() if hub is None else {Role.OPERAND + hub}
     return local if local.hubs <= hubs else None

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.formats.numeric import InPlace, Interleaved, Reversed
+from tenfold.data.formats.interleaved import Interleaved
+from tenfold.data.formats.numeric import InPlace, Reversed
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.comparison import Comparison

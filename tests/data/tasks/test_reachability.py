@@ -8,7 +8,8 @@ import pytest
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import Batcher
-from tenfold.data.formats.numeric import Interleaved, Reversed
+from tenfold.data.formats.interleaved import Interleaved
+from tenfold.data.formats.numeric import Reversed
 from tenfold.data.formats.random_words import InText
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.symbolic.reachability import Reachability

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 
+import tenfold
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.batch import IGNORED, Batcher
@@ -12,6 +14,8 @@ from tenfold.data.tasks.sequence import letters
 from tenfold.data.tasks.symbolic.copying import Copying
 from tenfold.data.tasks.symbolic.reversing import Reversing
 from tenfold.evals.exact_match import Examiner
+from tenfold.models.decoding import Swift
+from tenfold.runs.build import build
 
 
 class Doubling(SequenceTask):
@@ -205,3 +209,20 @@ def test_slices_that_do_not_apply_ask_nothing():
     batcher = Batcher(Copying(), FORMATS.build("in-order"), "causal")
     asked = [label for _, label, _ in Examiner(batcher).samplers([5], ["unequal", "carries", "pairs", "hard"])]  # fmt: skip
     assert asked == []
+
+
+@pytest.mark.parametrize("name", ["copying", "reversing"])
+def test_a_windowed_model_answers_as_it_does_token_by_token(name, rng):
+    """Decoding by neighbours assumes that answers go from column to column; reversing does not."""
+    recipe = tenfold.Recipe(
+        task=name,
+        format="in-order",
+        pe={"name": "window", "behind": 1, "ahead": 0, "axis": "column"},
+        model={"kind": "decoder", "layers": 1, "width": 16, "heads": 2},
+    )
+    built = build(recipe)
+    model, batcher = built.model().eval(), built.batcher
+    swift = Swift(model, batcher)
+    assert swift.linear is (name == "copying")
+    batch = batcher(batcher.task.sample(20, 9, rng, samplers.lengths)).asked(batcher.vocabulary.pad)
+    assert torch.equal(swift.answer(batch), model.answer(batch))

@@ -2,7 +2,8 @@
 
 from tenfold.core.registry import Registry
 from tenfold.data.formats.in_order import InOrder
-from tenfold.data.formats.numeric import Format, InPlace, Interleaved, Line, Reversed, Written
+from tenfold.data.formats.interleaved import Interleaved
+from tenfold.data.formats.numeric import Format, InPlace, Line, Reversed, Written
 from tenfold.data.formats.random_words import InText
 from tenfold.data.formats.sentences import Sentences, SentencesInPlace
 

@@ -31,6 +31,11 @@ class InOrder(Format):
             )
         return task.vocabulary
 
+    def by_column(self, task: Task) -> bool:
+        return isinstance(task, SequenceTask) and [*task.columns(3)] == [
+            *range(task.answer_size(3))
+        ]
+
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         """As `reversed` writes the question, but positions count from the first token of each operand."""
         written = Reversed().write(examples, vocabulary)

@@ -109,6 +109,10 @@ class Format(ABC):
         """How operands end, where columns of any length are written alike and the answer from its units on."""
         return None
 
+    def by_column(self, task: Task) -> bool:
+        """Whether the answer token at place p belongs to column p, as decoding by neighbours assumes."""
+        return True
+
     def check(self, examples: Examples) -> None:
         limit, length = self.longest(), int(examples.longest.max())
         if limit is not None and length > limit:
@@ -288,11 +292,11 @@ class Reversed(Padded):
             places = np.where(short, examples.room, widths[:, None])
             lengths = np.where(lengths > 0, places, 0)
         asked = lengths.sum(1) + (lengths > 0).sum(1) - 1 + self.start
-        question = _blank(len(examples), int(asked.max()), vocabulary)
+        question = blank(len(examples), int(asked.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         if self.start:
             first = from_right == asked[:, None] - 1
-            _fill(question, first, vocabulary.start, Role.OPERATOR, -1, -1)
+            fill(question, first, vocabulary.start, Role.OPERATOR, -1, -1)
         for m in reversed(range(terms)):
             length = lengths[:, m, None]
             inside = (from_right >= 0) & (from_right < length)
@@ -302,70 +306,21 @@ class Reversed(Padded):
             )
             digit = np.where(place < examples.lengths[:, m, None], digit, 0)
             column = np.where(examples.hubs == m, -1, place)  # a hub belongs to every column
-            _fill(question, inside, digit, examples.role(m), place, column)
+            fill(question, inside, digit, examples.role(m), place, column)
             if m:
                 between = (from_right == length) & (lengths[:, m - 1, None] > 0)
                 operator = vocabulary.operator + examples.operators
-                _fill(question, between, operator, Role.OPERATOR, -1, -1)
+                fill(question, between, operator, Role.OPERATOR, -1, -1)
             from_right = from_right - length - 1
         return Written(question, asked, *self.answer(examples, vocabulary))
 
 
-class Interleaved(Padded):
-    """Columns side by side, zero-padded: `12+345` is written `+031425`, answered `753;` (`bias` paper).
-
-    A multiplier of one digit stands in every column: `6*47` is written `*6467`. One operand alone has no operator.
-    With `mark` it has one too, `S0123`, and the operator has a column, the one above all digits: what looks at columns
-    alone then sees where they end.
-    """
-
-    name = "interleaved"
-    layouts = frozenset({"causal", "seq2seq"})
-
-    def __init__(
-        self, width: int | None = None, spare: int | None = None, mark: bool = False
-    ) -> None:
-        super().__init__(width, spare)
-        self.mark = mark
-
-    def ends(self) -> Ends | None:
-        return "together" if self.width is None else None
-
-    def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
-        self.check(examples)
-        n, terms, width = examples.operands.shape
-        if (examples.hubs >= 0).any() and examples.room > 1:
-            raise TenfoldError(
-                f'a multiplier of up to {examples.room} digits does not fit the format "{self.name}", '
-                "which repeats it in every column; one digit fits"
-            )
-        widths = self.widths(examples)
-        columns = examples.longest if widths is None else widths
-        marked = terms > 1 or self.mark
-        asked = columns * terms + marked
-        question = _blank(n, int(asked.max()), vocabulary)
-        from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
-        place = from_right // terms
-        for m in range(terms):
-            inside = (place < columns[:, None]) & (from_right % terms == terms - 1 - m)
-            own = np.where(examples.hubs == m, 0, place)  # its significance, (N|1, Q)
-            digit = np.take_along_axis(examples.operands[:, m], own.clip(max=width - 1), 1)
-            digit = np.where(own < width, digit, 0)
-            _fill(question, inside, digit, examples.role(m), own, place)
-        if marked:
-            first = from_right == columns[:, None] * terms
-            operator = vocabulary.operator + examples.operators
-            above = columns[:, None] if self.mark else -1
-            _fill(question, first, operator, Role.OPERATOR, -1, above)
-        return Written(question, asked, *self.answer(examples, vocabulary))
-
-
-def _blank(n: int, size: int, vocabulary: Vocabulary) -> Line:
+def blank(n: int, size: int, vocabulary: Vocabulary) -> Line:
     facts = [np.full((n, size), -1, dtype=np.int64) for _ in range(3)]
     return Line(np.full((n, size), vocabulary.pad, dtype=np.int64), *facts)
 
 
-def _fill(
+def fill(
     line: Line,
     where: np.ndarray,
     tokens: NDArray[Any] | int,
