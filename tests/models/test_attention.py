@@ -67,8 +67,8 @@ def test_by_loops(normal, line, crossing):
     q_at, k_at = (2, 3, 4, 5), (1, 2, 3, 4, 9)  # the last token is far from itself
     allowed = [[s <= t + 1 for s in range(5)] for t in range(4)]
     mask = torch.tensor(allowed)[None, None]
-    found = attention(x, memory, Seen(Everything(), line(*q_at), line(*k_at), mask))
-    assert_close(found, by_loops(attention, x, memory, q_at, k_at, allowed))
+    mixed = attention(x, memory, Seen(Everything(), line(*q_at), line(*k_at), mask))
+    assert_close(mixed, by_loops(attention, x, memory, q_at, k_at, allowed))
 
 
 def test_no_mask_sees_everything(normal, line):
@@ -97,7 +97,7 @@ def test_visibility_by_loops():
     for causal in (True, False):
         for queries in (1, 2, 5):
             for known in (None, valid):
-                found = visibility(queries, 5, known, causal, torch.device("cpu"))
+                mask = visibility(queries, 5, known, causal, torch.device("cpu"))
                 for b in range(3):
                     for t in range(queries):
                         for s in range(5):
@@ -105,9 +105,7 @@ def test_visibility_by_loops():
                             expected = (s <= me or not causal) and (known is None or known[b, s])
                             expected = expected or s == me
                             seen = (
-                                True
-                                if found is None
-                                else found.expand(3, 1, queries, 5)[b, 0, t, s]
+                                True if mask is None else mask.expand(3, 1, queries, 5)[b, 0, t, s]
                             )
                             assert seen == expected
 
@@ -139,9 +137,9 @@ def test_a_token_always_sees_itself(line, normal, queries):
             return torch.zeros(1, 1, len(q_at), len(k_at), dtype=torch.bool)
 
     attention, x, at = Attention(8, 2).double(), normal(1, 3, 8), line(0, -1, 7)
-    found = attention(x[:, -queries:], x, Seen(Nothing(), at.last(queries), at, None))
+    mixed = attention(x[:, -queries:], x, Seen(Nothing(), at.last(queries), at, None))
     _, own = attention.key_value(x).chunk(2, -1)
-    assert_close(found, attention.out(own)[:, -queries:])
+    assert_close(mixed, attention.out(own)[:, -queries:])
 
 
 def test_a_token_sees_itself_and_what_the_window_shows(line, normal):

@@ -128,7 +128,7 @@ def test_training_draws_from_the_trainers_generator(task, batch):
 
 
 def test_learns_to_carry_by_its_own_answer(tmp_path):
-    """22222+1 and 22221+1 differ in one digit; a layer that sees two columns cannot tell their answers apart at once."""
+    """22222+1 and 22221+1 differ in one digit; a layer that sees two columns cannot distinguish their answers in one pass."""
     chosen = published("symmetry/looped-addition").replace(
         task={"name": "addition", "base": 3},
         model={"width": 32, "heads": 4},
@@ -137,10 +137,10 @@ def test_learns_to_carry_by_its_own_answer(tmp_path):
     )
     run = train(chosen, tmp_path)
     batcher, model = run.built.batcher, run.model().eval()
-    asked = [batcher(batcher.task.parse(text)) for text in ("22222+1", "22221+1")]
+    batches = [batcher(batcher.task.parse(text)) for text in ("22222+1", "22221+1")]
 
     def right(most):
-        return [torch.equal(model.settled(b, most)[0].argmax(-1), b.target) for b in asked]
+        return [torch.equal(model.settled(b, most)[0].argmax(-1), b.target) for b in batches]
 
     assert not all(right(1))
     assert all(right(None))

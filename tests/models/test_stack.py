@@ -102,12 +102,12 @@ def test_dropout_draws_from_the_generator_it_is_handed(make_model, sequence):
     generator = torch.Generator()
     set_generator(model, generator)
     state = torch.random.get_rng_state()
-    found = []
+    outputs = []
     for seed in (1, 1, 2):
         generator.manual_seed(seed)
-        found.append(model.stack(sequence))
-    assert torch.equal(found[0], found[1])
-    assert not torch.equal(found[0], found[2])
+        outputs.append(model.stack(sequence))
+    assert torch.equal(outputs[0], outputs[1])
+    assert not torch.equal(outputs[0], outputs[2])
     assert torch.equal(torch.random.get_rng_state(), state)
 
 

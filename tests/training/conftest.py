@@ -38,10 +38,10 @@ def saved():
     """All tensors of a folder's newest checkpoint."""
 
     def load(folder):
-        found = Checkpoints(folder / "checkpoints").latest()
+        newest = Checkpoints(folder / "checkpoints").latest()
         return {
             f"{group}/{name}": tensor
-            for group, tensors in found.tensors.items()
+            for group, tensors in newest.tensors.items()
             for name, tensor in tensors.items()
         }
 

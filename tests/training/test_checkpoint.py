@@ -16,10 +16,10 @@ from tenfold.training import Checkpoints
 @pytest.fixture
 def checkpoints(tmp_path):
     """Two checkpoints, of steps 1 and 2."""
-    found = Checkpoints(tmp_path / "checkpoints")
+    folder = Checkpoints(tmp_path / "checkpoints")
     for step in (1, 2):
-        save(found, step)
-    return found
+        save(folder, step)
+    return folder
 
 
 def save(checkpoints, step):
@@ -38,12 +38,12 @@ def names(folder):
 
 
 def test_round_trip(checkpoints):
-    found = checkpoints.latest()
-    assert found.step == 2
-    assert found.state == {"note": "x", "step": 2}
-    assert found.tensors["model"]["w"].tolist() == [2.0] * 3
-    assert found.tensors["model"]["b"].dtype == torch.int64
-    assert set(found.tensors) == {"model", "optimizer"}
+    newest = checkpoints.latest()
+    assert newest.step == 2
+    assert newest.state == {"note": "x", "step": 2}
+    assert newest.tensors["model"]["w"].tolist() == [2.0] * 3
+    assert newest.tensors["model"]["b"].dtype == torch.int64
+    assert set(newest.tensors) == {"model", "optimizer"}
 
 
 def test_never_been_one(tmp_path):
@@ -72,9 +72,9 @@ def empty(path):
 def test_damage_falls_back_to_the_one_before(checkpoints, file, damage):
     damage(checkpoints.path(2) / file)
     with pytest.warns(UserWarning, match="skipped a damaged checkpoint, step-000000002"):
-        found = checkpoints.latest()
-    assert found.step == 1
-    assert found.tensors["model"]["w"].tolist() == [1.0] * 3
+        newest = checkpoints.latest()
+    assert newest.step == 1
+    assert newest.tensors["model"]["w"].tolist() == [1.0] * 3
 
 
 def test_any_byte_flipped_is_noticed(checkpoints):

@@ -120,8 +120,10 @@ def resume(folder):
 
 
 def tensors(folder):
-    found = Checkpoints(folder / "checkpoints").latest()
-    return {f"{group}/{k}": t for group, held in found.tensors.items() for k, t in held.items()}
+    newest = Checkpoints(folder / "checkpoints").latest()
+    return {
+        f"{group}/{k}": t for group, tensors in newest.tensors.items() for k, t in tensors.items()
+    }
 
 
 def start(*words, world=WORLD):
@@ -129,11 +131,11 @@ def start(*words, world=WORLD):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    told = {"WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    variables = {"WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     return [
         subprocess.Popen(
             words,
-            env={**os.environ, **told, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            env={**os.environ, **variables, "RANK": str(rank), "LOCAL_RANK": str(rank)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -194,15 +196,15 @@ def test_dropout_differs_between_processes(seen):
 
 def test_a_folder_that_is_not_shared(seen):
     for each in seen:
-        kind, told = each["apart"]
+        kind, message = each["apart"]
         assert kind == "TenfoldError"
-        assert "must be a folder that all share" in told
+        assert "must be a folder that all share" in message
     assert "process 1 goes on from step 0, another from step 5" in seen[1]["apart"][1]
 
 
 def test_fewer_rows_than_processes(seen):
-    kind, told = seen[0]["few"]
-    assert (kind, told.split(";")[0]) == (
+    kind, message = seen[0]["few"]
+    assert (kind, message.split(";")[0]) == (
         "TenfoldError",
         "train.batch is 1, fewer rows than the 2 processes",
     )
@@ -253,7 +255,7 @@ def environment(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"WORLD_SIZE": "two"}, 'WORLD_SIZE is "two"; a number of at least 1 is what torchrun sets'),
         ({"WORLD_SIZE": "0"}, 'WORLD_SIZE is "0"; a number of at least 1'),
@@ -263,9 +265,9 @@ def environment(monkeypatch):
         ({"LOCAL_RANK": "-1"}, 'LOCAL_RANK is "-1"; 0 to 1 is'),
     ],
 )  # fmt: skip
-def test_an_environment_that_is_off(environment, changes, told):
+def test_an_environment_that_is_off(environment, changes, message):
     environment(**changes)
-    with pytest.raises(TenfoldError, match=told):
+    with pytest.raises(TenfoldError, match=message):
         place()
 
 
@@ -280,16 +282,16 @@ def test_nobody_to_meet(environment, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("device", "told"),
+    ("device", "message"),
     [
         ("cuda:1", 'train.device is "cuda:1", and there are 2 processes; it is one of cpu, cuda'),
         ("cuda", "torch sees 1 GPUs on this machine, and this is its process 2"),
     ],
 )
-def test_a_device_for_each(environment, monkeypatch, device, told):
+def test_a_device_for_each(environment, monkeypatch, device, message):
     environment()
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(TenfoldError, match=told):
+    with pytest.raises(TenfoldError, match=message):
         with together(Training(device=device)):
             pytest.fail("it met somebody")
 
@@ -347,10 +349,12 @@ def test_stopped_and_started_again(undisturbed, tmp_path):
     (step,) = Checkpoints(tmp_path / "checkpoints").steps()
     assert 5 < step < 120
     assert not (tmp_path / "result.json").exists()
-    told = [each.communicate(timeout=120) for each in start(sys.executable, *TRAIN, str(tmp_path))]
-    assert [error for _, error in told][1] == ""
-    assert json.loads(told[0][0])["steps"] == 120
-    assert told[1][0] == ""
+    printed = [
+        each.communicate(timeout=120) for each in start(sys.executable, *TRAIN, str(tmp_path))
+    ]
+    assert [error for _, error in printed][1] == ""
+    assert json.loads(printed[0][0])["steps"] == 120
+    assert printed[1][0] == ""
     ours, theirs = tensors(tmp_path), tensors(folder)
     assert [name for name in theirs if not torch.equal(ours[name], theirs[name])] == []
     assert len(lines(tmp_path)) == 120

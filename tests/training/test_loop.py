@@ -87,25 +87,25 @@ def test_loss_is_the_mean_over_graded_tokens(tmp_path, make_model, make_batcher,
             if batch.target[row, place] != IGNORED:
                 terms.append(-logits[row, place, batch.target[row, place]])
     assert_close(answer_loss(model(batch), batch.target), torch.stack(terms).sum())
-    told = []
+    lines = []
     options = Training(steps=1, warmup=0)
-    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", report=told.append))
-    assert told[0]["loss"] == pytest.approx(torch.stack(terms).mean().item(), abs=1e-12)
+    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", report=lines.append))
+    assert lines[0]["loss"] == pytest.approx(torch.stack(terms).mean().item(), abs=1e-12)
 
 
 def test_gradients_are_clipped(tmp_path, make_model, make_batcher, ragged):
-    model, batch, told = make_model("decoder"), make_batcher("causal")(ragged), []
+    model, batch, lines = make_model("decoder"), make_batcher("causal")(ragged), []
     options = Training(steps=1, warmup=0, clip=1e-3)
-    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", report=told.append))
+    train(Job(model, lambda *_: batch, options, tmp_path, 0, "", report=lines.append))
     norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
-    assert told[0]["grad_norm"] > 1e-2
+    assert lines[0]["grad_norm"] > 1e-2
     assert float(norm) == pytest.approx(1e-3, rel=1e-3)
 
 
 def test_it_learns(make_job, folder):
-    told = []
-    train(replace(make_job(folder, steps=60, average=0.0), report=told.append, evaluate=None))
-    assert told[-1]["loss"] < told[0]["loss"] - 0.3
+    lines = []
+    train(replace(make_job(folder, steps=60, average=0.0), report=lines.append, evaluate=None))
+    assert lines[-1]["loss"] < lines[0]["loss"] - 0.3
 
 
 def test_seeds_of_steps_are_distinct():
@@ -138,11 +138,11 @@ def test_averaged_weights(make_job, folder, saved):
     for step, now in enumerate(weights[1:], start=2):
         decay = min(0.9, (1 + step) / (10 + step))
         average = {k: decay * average[k] + (1 - decay) * now[k] for k in now}
-    found = saved(folder)
+    tensors = saved(folder)
     for name, value in average.items():
-        assert_close(found[f"average/{name}"], value)
+        assert_close(tensors[f"average/{name}"], value)
         assert_close(evaluated[-1][name], value)
-        assert torch.equal(found[f"model/{name}"], weights[-1][name])
+        assert torch.equal(tensors[f"model/{name}"], weights[-1][name])
 
 
 def test_the_best_weights_are_kept(make_job, folder, saved):
@@ -238,9 +238,9 @@ def test_nan_stops_and_keeps_the_last_good_state(make_job, undisturbed, folder, 
 
     with pytest.raises(Diverged, match=r"at step 7; training stopped, .* train\.lr \(now 0\.01\)"):
         train(replace(job, batch_at=poisoned))
-    found = Checkpoints(folder / "checkpoints").latest()
-    assert found.step == 4
-    for tensors in found.tensors.values():
+    newest = Checkpoints(folder / "checkpoints").latest()
+    assert newest.step == 4
+    for tensors in newest.tensors.values():
         assert all(tensor.isfinite().all() for tensor in tensors.values())
     train(make_job(folder))
     assert identical(folder, undisturbed)
