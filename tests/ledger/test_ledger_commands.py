@@ -156,7 +156,7 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     assert [each["status"] for each in json.loads(out)] == ["open", "open"]
     code, out, _ = tenfold("reproduce", "tiny", "--scale", "smoke")
     assert code == 0
-    assert "tiny/counts: still open" in out
+    assert "smoke runs decide no claim" in out
     assert (tmp_path / "runs/tried/tiny/counting/smoke/rows.csv").is_file()
     assert not list(tmp_path.glob("results/**/rows.csv"))
 

@@ -7,7 +7,7 @@ import pytest
 
 import tenfold as package
 from tenfold.core.errors import TenfoldError
-from tenfold.ledger.shown_figures import keep_shown, shown_figures
+from tenfold.ledger.results_folder import keep_shown, shown_figures
 from tenfold.results import committed
 
 ROOT = Path(package.__file__).parents[2]

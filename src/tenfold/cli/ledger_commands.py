@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from tenfold.cli.app import Json, app, parse_numbers, print_json
 from tenfold.cli.sweep_commands import Address, On, Seeds, Workers
 from tenfold.core.errors import TenfoldError, unknown
+
+if TYPE_CHECKING:
+    from tenfold.ledger.reproduce import Reproduction
 
 
 @app.command
@@ -109,7 +112,6 @@ def reproduce(
 
     `tenfold reproduce symmetry --scale paper --on ray --dry-run`
     """
-    from tenfold.ledger.claim_text import print_reproduction
     from tenfold.ledger.reproduce import recipes_to_train
     from tenfold.ledger.reproduce import reproduce as run
     from tenfold.sweeps.sweep import plan
@@ -124,10 +126,26 @@ def reproduce(
         return print_plan(plan(recipes, runs), workers, as_json=json_)
     done = run(
         experiment, scale, seeds=numbers, only=names, add=add, out=out, runs=runs, on=on,
-        workers=workers, address=address, callback=None if json_ else print_reproduction,
+        workers=workers, address=address, callback=None if json_ else _print_reproduction,
     )  # fmt: skip
     if json_:
         print_json([each.as_json() for each in done])
     if any(each.failed for each in done):
         raise SystemExit(1)
     return None
+
+
+def _print_reproduction(done: Reproduction) -> None:
+    """The results of one experiment, and the status of each of its claims before and after."""
+    if done.failed is not None:
+        print(f"failed: {done.experiment}: {done.failed}; nothing was written", file=sys.stderr)
+        for line in done.log:
+            print(f"    {line}", file=sys.stderr)
+        return
+    print(f"{done.experiment}: {done.folder}")
+    for change in done.claims:
+        same = change["before"] == change["after"]
+        status = f"still {change['after']}" if same else f"{change['before']} -> {change['after']}"
+        print(f"  {change['id']}: {status}")
+    if done.scale == "smoke":
+        print("  smoke runs decide no claim")

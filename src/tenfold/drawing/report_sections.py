@@ -17,7 +17,7 @@ from tenfold.drawing import curves as collect
 from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.figures import MOST_BANDS, Style, accuracy_by_length, heatmap, style
 from tenfold.drawing.html import details, legend, table
-from tenfold.drawing.run_groups import Group
+from tenfold.drawing.run_groups import Group, band, environment
 from tenfold.results.row_schema import Row
 from tenfold.runs.run import Answer, Run
 
@@ -29,15 +29,6 @@ def seeds(groups: Sequence[Group]) -> str:
     counts = sorted({len(group.runs) for group in groups})
     several = counts[0] if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return "1 seed each" if counts == [1] else f"{several} seeds each"
-
-
-def band(groups: Sequence[Group]) -> str:
-    """What a band or a bracket shows."""
-    counts = {len(group.runs) for group in groups}
-    alone, several = "95% Wilson interval over samples", "worst to best seed"
-    if counts == {1}:
-        return alone
-    return several if 1 not in counts else f"{several}; of one seed, the {alone}"
 
 
 def left_out(problems: Sequence[str]) -> str:
@@ -245,11 +236,6 @@ def _run(run: Row) -> str:
         f'<p class="soft">{escape(facts)}</p><pre>{escape(recipe)}</pre><pre>{escape(known)}</pre>'
     )
     return details(f"seed {run['seed']}", body, f"<code>{escape(run['fingerprint'])}</code>")
-
-
-def environment(run: Row) -> dict[str, Any]:
-    """Where and with what a run was made."""
-    return json.loads(run["environment"])
 
 
 def _yaml(values: dict[str, Any]) -> str:

@@ -65,6 +65,20 @@ def story_of(collected: Collected, runs: dict[str, Run] | None = None) -> Story:
     return Story(groups, runs or {}, problems)
 
 
+def band(groups: Sequence[Group]) -> str:
+    """What a band in a figure and a bracket in a table show."""
+    counts = {len(group.runs) for group in groups}
+    alone, several = "95% Wilson interval over samples", "worst to best seed"
+    if counts == {1}:
+        return alone
+    return several if 1 not in counts else f"{several}; of one seed, the {alone}"
+
+
+def environment(run: Row) -> dict[str, Any]:
+    """The machine, the commit and the versions that a run was made with."""
+    return json.loads(run["environment"])
+
+
 def _folders(place: Path) -> list[Path]:
     results = place.suffix == ".parquet" or (place / ROWS_FILE).is_file()
     return [] if results else find_runs(place)

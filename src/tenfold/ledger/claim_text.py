@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -14,9 +13,6 @@ from rich.text import Text
 from tenfold.core.files import replace_text
 from tenfold.ledger.rules import Verdict
 from tenfold.ledger.statuses import STATUSES, Entry, ours
-
-if TYPE_CHECKING:
-    from tenfold.ledger.reproduce import Reproduction
 
 COLOURS = {
     "open": "dim", "reproduced": "green", "partly": "yellow", "contradicted": "red",
@@ -29,22 +25,6 @@ ENOUGH = 90  # characters of our numbers in a table; one claim in full has them 
 def write_claims(path: Path, entries: Sequence[Entry]) -> None:
     """Write the Markdown page of all claims."""
     replace_text(path, markdown(entries))
-
-
-def print_reproduction(done: Reproduction) -> None:
-    """The results of one experiment, and the status of each of its claims before and after."""
-    if done.failed is not None:
-        print(f"failed: {done.experiment}: {done.failed}; nothing was written", file=sys.stderr)
-        for line in done.log:
-            print(f"    {line}", file=sys.stderr)
-        return
-    print(f"{done.experiment}: {done.folder}")
-    for change in done.claims:
-        same = change["before"] == change["after"]
-        status = f"still {change['after']}" if same else f"{change['before']} -> {change['after']}"
-        print(f"  {change['id']}: {status}")
-    if done.scale == "smoke":
-        print("  smoke runs decide nothing: the claims stand as before")
 
 
 def print_ledger(entries: Sequence[Entry]) -> None:

@@ -25,7 +25,7 @@ from tenfold.ledger.claims import papers
 from tenfold.ledger.experiments import DrawingContext, Experiment
 from tenfold.ledger.paper_page import PAGE, fill
 from tenfold.ledger.paper_report import write_paper
-from tenfold.ledger.shown_figures import shown_figures
+from tenfold.ledger.results_folder import shown_figures
 from tenfold.ledger.statuses import ledger
 from tenfold.results.committed import INSTALLED, ROWS, SCALES, SHELVES, read_committed
 

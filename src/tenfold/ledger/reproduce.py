@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import Stopped, TenfoldError
-from tenfold.drawing.report_page import write_report, write_story
+from tenfold.core.files import write_atomically
+from tenfold.drawing.report_page import results_table
 from tenfold.drawing.run_groups import story_of
 from tenfold.ledger.claim_text import write_claims
 from tenfold.ledger.experiments import DrawingContext, Experiment, Lab, find
 from tenfold.ledger.paper_page import PAGE, fill_page
-from tenfold.ledger.results_folder import beside, check_place, commit
-from tenfold.ledger.shown_figures import keep_shown, shown_figures
+from tenfold.ledger.results_folder import beside, check_place, commit, keep_shown, shown_figures
 from tenfold.ledger.statuses import ledger
 from tenfold.results.committed import SHELVES
 from tenfold.runs.recipe import Recipe
@@ -91,9 +91,10 @@ def reproduce(
 
     done: list[Reproduction] = []
     for experiment in chosen:
-        before = _statuses(experiment, shelf)
+        decides = scale != "smoke"  # smoke runs are too small to decide a claim
+        before = _statuses(experiment, shelf) if decides else {}
         result = _try(experiment, Lab(scale, seeds, train), shelf, add, only)
-        if result.folder is not None:
+        if decides and result.folder is not None:
             _update_pages(experiment.paper, shelf)
             after = _statuses(experiment, shelf)
             changes = (
@@ -119,8 +120,9 @@ def run_and_commit(
 ) -> Path:
     """Train, measure and write the results of one experiment; a failure leaves what was there before.
 
-    In the results of a checkout only the figures that pages show are kept; elsewhere all of them are, with drawings
-    and a page.
+    The folder has the rows (`rows.csv`), the runs (`runs.json`), their tables (`results.md`) and the experiment's own
+    figures; in the results of a checkout, of these figures only those that pages show. `tenfold redraw --out` writes
+    every figure and a page.
     """
     collected = experiment.run(lab, only)
     folder = experiment.folder(shelf, lab.scale)
@@ -128,12 +130,8 @@ def run_and_commit(
 
     def write_more(fresh: Path) -> None:
         if lab.runs:
-            if add:
-                story = story_of(together, {run.recipe.fingerprint: run for run in lab.runs})
-                written = write_story(story, fresh, experiment.title)
-            else:
-                written = write_report(lab.runs, fresh, experiment.title)
-            written["rows"].unlink()  # rows.csv has them, with every column
+            table = results_table(story_of(together).groups, experiment.title)
+            write_atomically(fresh / "results.md", table.encode())
         experiment.draw(DrawingContext(lab.scale, together.rows, fresh, lab.kept))
         keep_shown(fresh, shown_figures(shelf, experiment.paper, experiment.name, lab.scale))
 
