@@ -31,8 +31,8 @@ def wheel(tmp_path_factory):
 def call(wheel, tmp_path_factory):
     """The command line of the installed wheel, in an empty folder."""
     installed, folder = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("empty")
-    with zipfile.ZipFile(wheel) as held:
-        held.extractall(installed)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
 
     def call(*words, code=0):
         environment = os.environ | {"PYTHONPATH": str(installed)}
@@ -49,8 +49,8 @@ def call(wheel, tmp_path_factory):
 
 def test_what_is_in_it(wheel):
     assert wheel.stat().st_size < MOST
-    with zipfile.ZipFile(wheel) as held:
-        names = held.namelist()
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
     assert not [name for name in names if name.endswith((".png", ".svg", ".html"))]
     assert not [name for name in names if "/tests/" in name or "/." in name]
     assert "tenfold/py.typed" in names

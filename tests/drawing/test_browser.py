@@ -36,13 +36,13 @@ VIEWS = {
 
 def find_browser():
     """Its path; without one, skip, or fail where it must be there."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
         reason = f"there is no browser here: none of {', '.join(NAMES)}"
         if os.environ.get("TENFOLD_BROWSER") == "required":
             pytest.fail(f"{reason}; and TENFOLD_BROWSER is required")
         pytest.skip(reason)
-    return found
+    return program
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     for seed in (0, 1):
         for name in ("certified/addition-alibi", "certified/addition"):
-            asked = {"slices": ["uniform", "nines", "pairs"], "lengths": [1, 2, 4, 8, 30]}
-            made = recipe(name, "smoke", seed=seed, eval=asked)
+            requested = {"slices": ["uniform", "nines", "pairs"], "lengths": [1, 2, 4, 8, 30]}
+            made = recipe(name, "smoke", seed=seed, eval=requested)
             train(made, folder / "runs" / made.run_name)
     run = Run.open(folder / "runs" / made.run_name)
     write_certificate(run, certify(run))
@@ -80,20 +80,20 @@ def seen(request, browser, report):
         color_scheme=scheme, viewport={"width": width, "height": height}, offline=True
     )
     page = context.new_page()
-    said, asked = [], []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    messages, requested = [], []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requested.append(request.url))
     page.goto(report.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    yield page, said, asked, request.param
+    yield page, messages, requested, request.param
     context.close()
 
 
 def test_opens_quietly_and_fetches_nothing(seen, report):
-    _, said, asked, _ = seen
-    assert said == []
-    assert asked == [report.as_uri()]
+    _, messages, requested, _ = seen
+    assert messages == []
+    assert requested == [report.as_uri()]
 
 
 def test_nothing_is_wider_than_the_screen(seen):
@@ -209,10 +209,10 @@ def test_a_papers_page(browser, tmp_path, view):
     context = browser.new_context(
         color_scheme=scheme, viewport={"width": width, "height": height}, offline=True
     )
-    page, asked = context.new_page(), []
-    page.on("request", lambda request: asked.append(request.url))
+    page, requested = context.new_page(), []
+    page.on("request", lambda request: requested.append(request.url))
     page.goto(path.as_uri())
-    assert asked == [path.as_uri()]
+    assert requested == [path.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     drawn = [one.bounding_box() for one in page.locator("figure > svg").all()]
     assert len(drawn) > 20

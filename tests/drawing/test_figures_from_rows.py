@@ -20,15 +20,15 @@ def row(**values):
 @pytest.fixture
 def shown(monkeypatch):
     """The curves that would be drawn."""
-    held = []
+    plotted = []
     real = from_rows.accuracy_by_length
 
     def keep(curves, *rest, **more):
-        held.extend(curves)
+        plotted.extend(curves)
         return real(curves, *rest, **more)
 
     monkeypatch.setattr(from_rows, "accuracy_by_length", keep)
-    return held
+    return plotted
 
 
 def test_by_length_with_seeds(shown, tmp_path):
@@ -56,10 +56,10 @@ def test_by_run_reads_the_slice(shown, tmp_path):
 
 
 def test_by_digit_reads_the_metric(monkeypatch, tmp_path):
-    held, real = {}, matplotlib.axes.Axes.plot
+    plotted, real = {}, matplotlib.axes.Axes.plot
 
     def keep(axes, x, y, **more):
-        held[more["label"]] = dict(zip(x, y, strict=True))
+        plotted[more["label"]] = dict(zip(x, y, strict=True))
         return real(axes, x, y, **more)
 
     monkeypatch.setattr(matplotlib.axes.Axes, "plot", keep)
@@ -68,16 +68,16 @@ def test_by_digit_reads_the_metric(monkeypatch, tmp_path):
     rows += [row(metric="explained-3", recipe="p/other")]
     series = {"explained": "model", "explained-true": "truth"}
     files = from_rows.by_digit(rows, NAME, series, tmp_path / "a", "t")
-    assert held == {"model": {1: 0.9, 2: 0.6}, "truth": {1: 1.0}}
+    assert plotted == {"model": {1: 0.9, 2: 0.6}, "truth": {1: 1.0}}
     assert sorted(path.name for path in files) == ["a.png", "a.svg"]
     assert from_rows.by_digit([], NAME, series, tmp_path / "b", "t") == []
 
 
 def test_by_count_reads_the_recipe_name(monkeypatch, tmp_path):
-    held, real = [], matplotlib.axes.Axes.plot
+    plotted, real = [], matplotlib.axes.Axes.plot
 
     def keep(self, x, y, **more):
-        held.append((list(x), list(y)))
+        plotted.append((list(x), list(y)))
         return real(self, x, y, **more)
 
     monkeypatch.setattr(matplotlib.axes.Axes, "plot", keep)
@@ -88,9 +88,9 @@ def test_by_count_reads_the_recipe_name(monkeypatch, tmp_path):
         for seed, value in enumerate(own)
     ]
     rows += [row(recipe=f"{NAME}-from-300", length=6), row(length=5)]
-    asked = {"length": 5, "counts": (300, 1000, 3000)}
-    from_rows.by_count(rows, {NAME: "ours", "p/none": "none"}, tmp_path / "a", "t", **asked)
-    assert held == [([300, 1000], [20.0, 90.0])]
+    options = {"length": 5, "counts": (300, 1000, 3000)}
+    from_rows.by_count(rows, {NAME: "ours", "p/none": "none"}, tmp_path / "a", "t", **options)
+    assert plotted == [([300, 1000], [20.0, 90.0])]
 
 
 @pytest.mark.parametrize(("long", "kind"), [(10, "cascade"), (200, "cascade"), (10, "carries")])
@@ -102,8 +102,8 @@ def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(
         matplotlib.axes.Axes, "axvspan", lambda self, *span, **_: shaded.append(span)
     )
     rows = [row(length=long, slice=f"{kind}-{k}") for k in (1, 4, long)]
-    asked = {"length": long, "kind": kind}
-    _, svg = from_rows.by_run(rows, {NAME: "ours"}, tmp_path / "a", "t", **asked)
+    options = {"length": long, "kind": kind}
+    _, svg = from_rows.by_run(rows, {NAME: "ours"}, tmp_path / "a", "t", **options)
     assert shaded == []
     assert "trained on" not in svg.read_text()
     _, svg = from_rows.by_length([row(length=7)], {NAME: "ours"}, tmp_path / "b", "t")
@@ -116,10 +116,10 @@ def test_lengths_of_training_are_shaded_on_an_axis_of_lengths_alone(
 
 
 def test_a_rise_is_over_what_each_seed_had_at_the_training_length(monkeypatch, tmp_path):
-    held, real = [], from_rows.perplexity_by_length
+    plotted, real = [], from_rows.perplexity_by_length
 
     def keep(curves, *rest, **more):
-        held.extend(curves)
+        plotted.extend(curves)
         return real(curves, *rest, **more)
 
     monkeypatch.setattr(from_rows, "perplexity_by_length", keep)
@@ -131,23 +131,23 @@ def test_a_rise_is_over_what_each_seed_had_at_the_training_length(monkeypatch, t
     rows.append(
         row(recipe="p/long", metric="perplexity", length=90, seed=0)
     )  # nothing to divide by
-    asked = {"level": 1.05, "limits": (0.9, 1.3)}
+    options = {"level": 1.05, "limits": (0.9, 1.3)}
     series = {NAME: "ours", "p/long": "long"}
-    files = from_rows.rise(rows, series, tmp_path / "rise", "t", **asked)
-    (curve,) = held
+    files = from_rows.rise(rows, series, tmp_path / "rise", "t", **options)
+    (curve,) = plotted
     assert [(p.length, p.spread) for p in curve.points] == [
         (5, (1, 1)),
         (10, (1, 1)),
         (90, (1, 1.25)),
     ]
     assert "1.05" in files[1].read_text()
-    assert from_rows.rise([], series, tmp_path / "none", "t", **asked) == []
+    assert from_rows.rise([], series, tmp_path / "none", "t", **options) == []
 
 
 def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):
-    held = []
+    plotted = []
     monkeypatch.setattr(
-        matplotlib.axes.Axes, "plot", lambda self, x, y, **_: held.append((list(x), list(y)))
+        matplotlib.axes.Axes, "plot", lambda self, x, y, **_: plotted.append((list(x), list(y)))
     )
     monkeypatch.setattr(matplotlib.axes.Axes, "has_data", lambda self: False)
     rows = [
@@ -156,13 +156,13 @@ def test_over_training_has_a_line_a_seed(monkeypatch, tmp_path):
         for step in (200, 100)
     ]
     from_rows.over_training([*rows, row(length=5, steps=300)], NAME, tmp_path / "a", "t", [5])
-    assert held == [([100, 200], [25.0, 50.0])] * 2
+    assert plotted == [([100, 200], [25.0, 50.0])] * 2
 
 
 def test_a_table_beside_what_was_published(tmp_path):
     published = {"uniform": (0.81, 0.01), "digit-1": (0.9, 0.01), "digit-2": (0.96, 0.01)}
-    found = {"uniform": [0.7, 0.8], "digit-1": [0.9]}
-    files = from_rows.beside_published(found, published, tmp_path / "table", "t")
+    measured = {"uniform": [0.7, 0.8], "digit-1": [0.9]}
+    files = from_rows.beside_published(measured, published, tmp_path / "table", "t")
     text = files[1].read_text()
     assert "digit-1" in text
     assert "digit-2" not in text

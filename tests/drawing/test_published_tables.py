@@ -31,7 +31,7 @@ def test_the_median_of_seeds_at_their_best_checkpoint():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "told"),
+    ("ours", "theirs", "expected"),
     [
         ([0.998], 1.0, "99.8 / 100"),
         ([1.0, 1.0, 0.972], 1.0, "100 (97.2) / 100"),
@@ -40,8 +40,8 @@ def test_the_median_of_seeds_at_their_best_checkpoint():
         ([], 0.2923, "- / 29.2"),
     ],
 )
-def test_a_cell(ours, theirs, told):
-    assert rates.cell(ours, theirs) == told
+def test_a_cell(ours, theirs, expected):
+    assert rates.cell(ours, theirs) == expected
 
 
 def test_a_table_shows_both(tmp_path, monkeypatch):
@@ -51,8 +51,8 @@ def test_a_table_shows_both(tmp_path, monkeypatch):
     )
     assert {path.name for path in files} == {"table.png", "table.svg"}
     text = (tmp_path / "table.svg").read_text()
-    for told in ("90 (10) / 100", "- / -", "100 / -", "(6)", "first", "second", "A table"):
-        assert told in text
+    for part in ("90 (10) / 100", "- / -", "100 / -", "(6)", "first", "second", "A table"):
+        assert part in text
     assert "(8)" not in text
 
 

@@ -51,7 +51,7 @@ def results(runs, tmp_path):
     return tmp_path / "results"
 
 
-def told(recipe, values, slice="uniform"):
+def measured(recipe, values, slice="uniform"):
     """What one run came to: a share by length."""
     known = {"run": f"run-{recipe.seed}", "fingerprint": recipe.fingerprint}
     rows = [
@@ -88,7 +88,7 @@ def plain():
 
 def test_curve_is_median_worst_and_best_over_seeds(plain):
     values = (0.9, 0.2, 1.0, 0.6, 0.99)
-    groups = groups_of(*(told(plain.replace(seed=s), {5: v}) for s, v in enumerate(values)))
+    groups = groups_of(*(measured(plain.replace(seed=s), {5: v}) for s, v in enumerate(values)))
     ((point,),) = (curve.points for curve in collect.curves(groups))
     assert (point.median, point.spread, point.solved) == (0.9, (0.2, 1.0), 2)
     assert (point.low, point.high, point.n) == (0.8, 1.0, 100)
@@ -97,7 +97,7 @@ def test_curve_is_median_worst_and_best_over_seeds(plain):
 
 
 def test_one_seed_shows_the_interval_over_samples(plain):
-    ((point,),) = (curve.points for curve in collect.curves(groups_of(told(plain, {5: 0.5}))))
+    ((point,),) = (curve.points for curve in collect.curves(groups_of(measured(plain, {5: 0.5}))))
     assert collect.cell(point) == "50.0 (40.0-60.0)"
     assert point.interval is None
 
@@ -109,7 +109,7 @@ def test_only_the_seed_may_differ_within_a_curve(plain):
         plain.replace(pe="alibi"),
         plain.replace(name="other", pe="rotary"),
     ]
-    groups = groups_of(*(told(one, {5: 0.5}) for one in made))
+    groups = groups_of(*(measured(one, {5: 0.5}) for one in made))
     assert [(group.name, seeds_of(group)) for group in groups] == [
         ("symmetry/addition-relative: pairwise", [0, 1]),
         ("symmetry/addition-relative: alibi", [0]),
@@ -132,7 +132,7 @@ def test_lines_that_each_seed_measured_do_not_part_seeds(plain):
         *(along(plain, seed, seed, "over", "sinusoidal") for seed in (0, 1)),
         along(plain, 1, 1, "other", "rotary"),
     ]
-    groups = groups_of(*(told(one, {5: 0.5}) for one in made))
+    groups = groups_of(*(measured(one, {5: 0.5}) for one in made))
     assert [(group.name, seeds_of(group)) for group in groups] == [
         ("calibrated", [0, 1, 2]),
         ("last", [0, 1]),
@@ -142,7 +142,7 @@ def test_lines_that_each_seed_measured_do_not_part_seeds(plain):
 
 
 def test_one_seed_along_two_sets_of_lines_is_two_groups(plain):
-    groups = groups_of(*(told(along(plain, 0, offset), {5: 0.5}) for offset in (0, 1)))
+    groups = groups_of(*(measured(along(plain, 0, offset), {5: 0.5}) for offset in (0, 1)))
     assert [seeds_of(group) for group in groups] == [[0], [0]]
     assert len({group.name for group in groups}) == 2
 
@@ -150,26 +150,26 @@ def test_one_seed_along_two_sets_of_lines_is_two_groups(plain):
 def test_curves_of_one_label_stand_beside_each_other(plain):
     made = {"a": "generic", "b": "window", "c": "generic"}
     parts = [
-        told(plain.replace(name=name, label=label, train={"steps": 20 + number}), {5: 1.0})
+        measured(plain.replace(name=name, label=label, train={"steps": 20 + number}), {5: 1.0})
         for number, (name, label) in enumerate(made.items())
     ]
     assert [g.name for g in groups_of(*parts)] == ["a", "c", "b"]
 
 
 def test_what_cannot_be_told_is_named(plain):
-    damaged = told(plain.replace(seed=1), {5: 0.5})
+    damaged = measured(plain.replace(seed=1), {5: 0.5})
     damaged.runs[0]["recipe"] = '{"colour": "red"}'
-    alone = told(plain.replace(seed=2), {5: 0.5})
+    alone = measured(plain.replace(seed=2), {5: 0.5})
     alone.runs.clear()
-    groups, problems = grouped(joined(told(plain, {5: 0.5}), damaged, alone))
+    groups, problems = grouped(joined(measured(plain, {5: 0.5}), damaged, alone))
     assert [seeds_of(group) for group in groups] == [[0]]
     assert problems[0].startswith('run-1: its recipe cannot be read: unknown recipe key "colour"')
     assert problems[1:] == ["run-2: its recipe and environment are unknown"]
 
 
 def test_pairs_are_for_the_map_alone(plain):
-    parts = [told(plain.replace(seed=s), {5: v}, "5x2") for s, v in enumerate((0.1, 0.4, 0.2))]
-    parts.append(told(plain, {5: 0.9}))
+    parts = [measured(plain.replace(seed=s), {5: v}, "5x2") for s, v in enumerate((0.1, 0.4, 0.2))]
+    parts.append(measured(plain, {5: 0.9}))
     parts[-1].runs.clear()
     (group,) = groups_of(*parts)
     assert collect.slices([group]) == ["uniform"]
@@ -178,8 +178,10 @@ def test_pairs_are_for_the_map_alone(plain):
 
 def test_a_map_has_the_first_operand_across_and_the_second_upward(tmp_path):
     drawn = heatmap({(1, 1): 0.11, (5, 1): 0.51, (1, 5): 0.15}, tmp_path / "map", "A map", 1)
-    found = re.findall(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(\d\d)</text>', drawn.svg)
-    at = {text: (float(x), float(y)) for x, y, text in found}
+    texts = re.findall(
+        r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(\d\d)</text>', drawn.svg
+    )
+    at = {text: (float(x), float(y)) for x, y, text in drawn_curves}
     assert set(at) == {"11", "51", "15"}
     assert at["51"][0] > at["11"][0] == at["15"][0]
     assert at["15"][1] < at["11"][1] == at["51"][1]  # y counts downward
@@ -198,9 +200,9 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.opened.append(tag)
-        held = dict(attrs)
-        self.ids += [held["id"]] if "id" in held else []
-        named = [held[key] for key in ("src", "href", "xlink:href", "data") if key in held]
+        given = dict(attrs)
+        self.ids += [given["id"]] if "id" in given else []
+        named = [given[key] for key in ("src", "href", "xlink:href", "data") if key in given]
         self.outside += [value for value in named if value[0] != "#"]
 
 
@@ -264,10 +266,10 @@ def test_drawings_follow_the_page(written):
 def test_csv_has_every_row_with_its_provenance(runs, written):
     with written["rows"].open() as file:
         rows = list(csv.DictReader(file))
-    told = [
+    expected = [
         row for run in runs for row in json.loads((run.folder / "result.json").read_text())["rows"]
     ]
-    assert len(rows) == len(told)
+    assert len(rows) == len(expected)
     assert {row["seed"] for row in rows} == {"0", "1", "2"}
     assert all(row["fingerprint"] and row["date"] and row["n"] for row in rows)
 
@@ -284,7 +286,7 @@ def test_from_results_all_but_the_weights(runs, results, tmp_path, written):
 
 def test_labels_head_the_legend_and_the_table(plain, tmp_path):
     parts = [
-        told(plain.replace(name=label, label=label), {5: 1.0, 9: 0.5})
+        measured(plain.replace(name=label, label=label), {5: 1.0, 9: 0.5})
         for label in ("generic", "window")
     ]
     groups, _ = grouped(joined(*parts))
@@ -296,7 +298,7 @@ def test_labels_head_the_legend_and_the_table(plain, tmp_path):
 
 def test_many_curves_are_also_drawn_alone(plain, tmp_path):
     parts = [
-        told(plain.replace(name=f"recipe {i}", train={"steps": 20 + i}), {2: 1.0, 4: i / 9})
+        measured(plain.replace(name=f"recipe {i}", train={"steps": 20 + i}), {2: 1.0, 4: i / 9})
         for i in range(9)
     ]
     groups, _ = grouped(joined(*parts))
@@ -308,7 +310,7 @@ def test_many_curves_are_also_drawn_alone(plain, tmp_path):
 def test_whatever_a_name_holds_is_text_on_the_page(plain, tmp_path):
     bad = '<b onclick="x">&|$_'
     parts = [
-        told(plain.replace(name=f"{bad} {i}", label=f"{i} {bad}"), {5: 1.0, 9: 0.5}, slice)
+        measured(plain.replace(name=f"{bad} {i}", label=f"{i} {bad}"), {5: 1.0, 9: 0.5}, slice)
         for i, slice in enumerate(("uniform", "<i>", "5x2"))
     ]
     for part in parts:
@@ -360,9 +362,9 @@ def test_a_long_name_keeps_its_end(plain):
     ],
 )
 def test_the_task_says_what_a_length_counts(plain, tmp_path, task, words):
-    (curve,) = collect.curves(groups_of(told(plain.replace(task=task), {5: 0.5})))
+    (curve,) = collect.curves(groups_of(measured(plain.replace(task=task), {5: 0.5})))
     assert f">{words}<" in accuracy_by_length([curve], tmp_path / "a", "title").svg
-    (other,) = collect.curves(groups_of(told(plain.replace(task="comparison"), {5: 0.5})))
+    (other,) = collect.curves(groups_of(measured(plain.replace(task="comparison"), {5: 0.5})))
     both = accuracy_by_length([curve, other], tmp_path / "b", "title").svg
     assert (">digits<" in both) == (words != other.counted)
 
@@ -370,15 +372,19 @@ def test_the_task_says_what_a_length_counts(plain, tmp_path, task, words):
 def test_a_long_legend_leaves_room_for_the_curves(tmp_path):
     point = collect.Point(5, (1.0,), 0.9, 1.0, 100)
     names = [f"paper/some-recipe-of-a-long-name-{number}" for number in range(12)]
-    found = [collect.Curve(name, "window", (point,), 5, "digits") for name in names]
-    accuracy_by_length(found, tmp_path / "a", "A title of several lines, " * 6)  # warnings fail
+    drawn_curves = [collect.Curve(name, "window", (point,), 5, "digits") for name in names]
+    accuracy_by_length(
+        drawn_curves, tmp_path / "a", "A title of several lines, " * 6
+    )  # warnings fail
 
 
 def test_a_long_name_fits_its_file(plain, tmp_path):
     """Beside the legend there is paper, not a word that is cut."""
     made = [plain.replace(name=60 * "w", label=label) for label in ("long", "longer")]
-    found = collect.curves(groups_of(*(told(one, {5: 0.5}) for one in made)))
-    picture = Image.open(accuracy_by_length(found, tmp_path / "a", "title").files[0]).convert("L")
+    drawn_curves = collect.curves(groups_of(*(measured(one, {5: 0.5}) for one in made)))
+    picture = Image.open(
+        accuracy_by_length(drawn_curves, tmp_path / "a", "title").files[0]
+    ).convert("L")
     edge = picture.crop((picture.width - 6, 0, picture.width, picture.height))
     assert edge.getextrema()[0] > 250
 
@@ -392,7 +398,7 @@ def test_the_lengths_of_training_are_seen_on_every_colour(tmp_path):
 
 
 def test_the_page_is_whole_and_last(plain, tmp_path, monkeypatch):
-    groups, _ = grouped(told(plain, {5: 1.0}))
+    groups, _ = grouped(measured(plain, {5: 1.0}))
     order = []
 
     def fails(path, data):
@@ -438,8 +444,8 @@ def test_damaged_and_unfinished_runs_are_named_and_left_out(runs, tenfold, tmp_p
 
 def test_what_a_person_may_name(runs, results, tenfold, tmp_path):
     shutil.copytree(runs[0].folder, tmp_path / "runs" / "mine-1")
-    for asked in ("mine", "runs", runs[0].folder, results):
-        assert tenfold("report", asked, "--out", "page")[0] == 0
+    for place in ("mine", "runs", runs[0].folder, results):
+        assert tenfold("report", place, "--out", "page")[0] == 0
     assert (
         tenfold("report", results, runs[0].folder, "--out", "page")[2] == ""
     )  # there twice, counts once
@@ -455,7 +461,7 @@ def test_nothing_to_report(tenfold, tmp_path):
 
 
 def test_a_place_that_cannot_be_written(plain, tmp_path):
-    groups, _ = grouped(told(plain, {5: 1.0}))
+    groups, _ = grouped(measured(plain, {5: 1.0}))
     (tmp_path / "file").write_text("")
     with pytest.raises(TenfoldError, match="cannot write to"):
         write_story(Story(groups), tmp_path / "file")

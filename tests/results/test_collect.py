@@ -25,14 +25,14 @@ def cli(tenfold):
 
 def test_rows_of_a_trained_run(recipe, tmp_path):
     run = train(recipe.replace(name="paper/small"), tmp_path / "run")
-    found = collect([run.folder])
-    assert found.problems == []
+    collected = collect([run.folder])
+    assert collected.problems == []
     result = run.result()
-    assert len(found.rows) == len(result["rows"]) == 8  # 2 lengths, 2 metrics, 2 checkpoints
-    for row, told in zip(found.rows, result["rows"], strict=True):
+    assert len(collected.rows) == len(result["rows"]) == 8  # 2 lengths, 2 metrics, 2 checkpoints
+    for row, stored in zip(collected.rows, result["rows"], strict=True):
         assert list(row) == list(RESULTS)
-        assert {key: row[key] for key in told} == told
-    first = found.rows[0]
+        assert {key: row[key] for key in stored} == stored
+    first = collected.rows[0]
     assert (first["run"], first["paper"], first["recipe"]) == ("run", "paper", "paper/small")
     assert (first["encoding"], first["scheme"], first["format"]) == (
         "learned",
@@ -41,11 +41,11 @@ def test_rows_of_a_trained_run(recipe, tmp_path):
     )
     assert (first["trained"], first["steps"], first["seed"]) == (3, 12, 0)
     assert first["commit"] == result["environment"]["commit"]
-    (told,) = found.runs
-    assert list(told) == list(RUNS)
-    assert Recipe.of(json.loads(told["recipe"])) == run.recipe
-    assert json.loads(told["environment"]) == result["environment"]
-    assert told["parameters"] == result["parameters"]
+    (stored,) = collected.runs
+    assert list(stored) == list(RUNS)
+    assert Recipe.of(json.loads(stored["recipe"])) == run.recipe
+    assert json.loads(stored["environment"]) == result["environment"]
+    assert stored["parameters"] == result["parameters"]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_rows_of_a_trained_run(recipe, tmp_path):
     ],
 )
 def test_paper_and_claim(make, name, claim, paper, row):
-    (found,) = collect([make(name=name, claim=claim)]).rows
-    assert (found["paper"], found["claim"]) == (paper, row)
+    (collected,) = collect([make(name=name, claim=claim)]).rows
+    assert (collected["paper"], collected["claim"]) == (paper, row)
 
 
 def test_several_schemes_are_joined(make):
@@ -83,37 +83,37 @@ def test_runs_are_found_wherever_they_are(make, tmp_path):
 
 def test_the_same_run_twice_counts_once(make, tmp_path):
     first, same, other = make(), make(folder="copy"), make(folder="other", right={5: 9})
-    found = collect([first, same, other])
-    assert [row["value"] for row in found.rows] == [1.0]
-    assert len(found.runs) == 1
-    (problem,) = found.problems
+    collected = collect([first, same, other])
+    assert [row["value"] for row in collected.rows] == [1.0]
+    assert len(collected.runs) == 1
+    (problem,) = collected.problems
     assert problem.startswith(f"{other}: the same recipe as {first} with other results")
 
 
 def test_written_and_read_back(make, tmp_path, measured):
     make(right={5: 10, 7: 3})
     make(seed=1, rows=[measured(4, 5, metric="digit"), measured(1, 5, "final", "ni'nes")])
-    found = collect([tmp_path / "runs"])
-    written = write(found, tmp_path / "a [place]*" / "deep")
+    collected = collect([tmp_path / "runs"])
+    written = write(collected, tmp_path / "a [place]*" / "deep")
     assert sorted(path.name for path in written.values()) == ["rows.parquet", "runs.parquet"]
     for place in (written["rows"].parent, written["rows"]):
         back = read(place)
-        assert back.rows == found.rows
-        assert back.runs == found.runs
-    assert collect([written["rows"].parent]).rows == found.rows
+        assert back.rows == collected.rows
+        assert back.runs == collected.runs
+    assert collect([written["rows"].parent]).rows == collected.rows
     alone = tmp_path / "mine.parquet"
     alone.write_bytes(written["rows"].read_bytes())
-    assert collect([alone]).rows == found.rows
+    assert collect([alone]).rows == collected.rows
     left = sorted(os.listdir(written["rows"].parent))
     assert left == ["rows.parquet", "runs.parquet"]  # nothing temporary
 
 
 def test_a_name_that_looks_like_a_pattern(make, tmp_path):
     """DuckDB would take `x[ab]` for `xa`."""
-    found = collect([make()])
-    write(found, tmp_path / "x[ab]")
+    collected = collect([make()])
+    write(collected, tmp_path / "x[ab]")
     write(Collected(), tmp_path / "xa")
-    assert read(tmp_path / "x[ab]") == found
+    assert read(tmp_path / "x[ab]") == collected
 
 
 def test_sql_does_not_see_variables():
@@ -171,10 +171,10 @@ def test_a_damaged_run_is_named_and_left_out(make, tmp_path, kind):
     damaged, good = make(seed=0), make(seed=1)
     damage, said = DAMAGE[kind]
     damage(damaged)
-    found = collect([tmp_path / "runs"])
-    assert [row["seed"] for row in found.rows] == [1]
-    assert [run["run"] for run in found.runs] == [good.name]
-    (problem,) = found.problems
+    collected = collect([tmp_path / "runs"])
+    assert [row["seed"] for row in collected.rows] == [1]
+    assert [run["run"] for run in collected.runs] == [good.name]
+    (problem,) = collected.problems
     assert problem.startswith(f"{damaged}: ")
     assert said in problem
     assert "\n" not in problem
@@ -190,9 +190,9 @@ def test_a_damaged_run_is_named_and_left_out(make, tmp_path, kind):
     ],
 )  # fmt: skip
 def test_a_damaged_row_leaves_its_run_out(make, row, measured):
-    found = collect([make(rows=[measured(3, 7), {**measured(3, 5), **row}])])
-    assert found.rows == []
-    (problem,) = found.problems
+    collected = collect([make(rows=[measured(3, 7), {**measured(3, 5), **row}])])
+    assert collected.rows == []
+    (problem,) = collected.problems
     assert "result.json is damaged: rows.1" in problem
     assert problem.isprintable()
 
@@ -206,15 +206,15 @@ def test_other_metrics_need_not_be_shares(make, measured):
     "change", [{"rows": []}, {"steps": "many"}, {"parameters": -1}, {"environment": None}]
 )
 def test_a_damaged_result_leaves_its_run_out(make, change):
-    found = collect([make(result=change)])
-    assert found.rows == []
-    assert "result.json is damaged" in found.problems[0]
+    collected = collect([make(result=change)])
+    assert collected.rows == []
+    assert "result.json is damaged" in collected.problems[0]
 
 
 def test_rows_twice(make, measured):
     assert len(collect([make(rows=[measured(3, 5)] * 2)]).rows) == 1
-    found = collect([make(seed=1, rows=[measured(3, 5), measured(4, 5)])])
-    assert "best 5 uniform exact is there twice" in found.problems[0]
+    collected = collect([make(seed=1, rows=[measured(3, 5), measured(4, 5)])])
+    assert "best 5 uniform exact is there twice" in collected.problems[0]
 
 
 def test_a_newer_version_is_named(make):
@@ -251,20 +251,20 @@ def test_whatever_is_garbled_nothing_crashes(tmp_path_factory, data, measured, r
     text = json.dumps(result_of(recipe, [measured(3, 5), measured(2, 7, "final")]), indent=1)
     files = {"recipe.yaml": recipe.as_yaml().encode(), "result.json": text.encode()}
     name = data.draw(st.sampled_from(sorted(files)))
-    held = files[name]
-    at = data.draw(st.integers(0, len(held)))
+    content = files[name]
+    at = data.draw(st.integers(0, len(content)))
     put = data.draw(
         st.one_of(st.none(), st.binary(max_size=8), st.text(max_size=8).map(str.encode))
     )
-    files[name] = held[:at] if put is None else held[:at] + put + held[at + len(put) :]
+    files[name] = content[:at] if put is None else content[:at] + put + content[at + len(put) :]
     place = tmp_path_factory.mktemp("garbled")
     for file, content in files.items():
         (place / file).write_bytes(content)
-    found = collect([place])
-    assert (len(found.rows) == 2) != (len(found.problems) == 1)
-    assert all(problem.isprintable() for problem in found.problems)
-    if found.rows:
-        assert query(found, "select count(*) from results")[1] == [(2,)]
+    collected = collect([place])
+    assert (len(collected.rows) == 2) != (len(collected.problems) == 1)
+    assert all(problem.isprintable() for problem in collected.problems)
+    if collected.rows:
+        assert query(collected, "select count(*) from results")[1] == [(2,)]
 
 
 def test_every_cut_of_a_result_is_noticed(make):
@@ -281,9 +281,9 @@ def test_a_damaged_table_is_named(make, tmp_path):
     written["rows"].write_bytes(written["rows"].read_bytes()[:100])
     with pytest.raises(TenfoldError, match=r"rows\.parquet holds no results"):
         read(tmp_path / "out")
-    found = collect([tmp_path / "out", tmp_path / "runs"])
-    assert len(found.rows) == 1
-    assert len(found.problems) == 1
+    collected = collect([tmp_path / "out", tmp_path / "runs"])
+    assert len(collected.rows) == 1
+    assert len(collected.problems) == 1
 
 
 def test_a_table_of_something_else(tmp_path):
@@ -322,9 +322,9 @@ def test_sql_that_fails_or_reaches_out(monkeypatch, tmp_path, sql):
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     with pytest.raises(
         TenfoldError, match=r"^the SQL (failed: |asks nothing|may ask, not )"
-    ) as told:
+    ) as stored:
         query(Collected(), sql)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(stored.value)
     assert os.listdir(tmp_path) == ["secret.csv"]
 
 
@@ -367,12 +367,12 @@ def table(make, tmp_path):
     """`table(value=7.5)`: a folder of results whose first run has other values in its row or its own line."""
 
     def made(alone=False, **changes):
-        found = collect([make(seed=0), make(seed=1)])
-        for row in (found.rows[0], found.runs[0]):
+        collected = collect([make(seed=0), make(seed=1)])
+        for row in (collected.rows[0], collected.runs[0]):
             row.update({key: value for key, value in changes.items() if key in row})
         if alone:
-            found.runs.clear()
-        write(found, tmp_path / "table")
+            collected.runs.clear()
+        write(collected, tmp_path / "table")
         return tmp_path / "table"
 
     return made
@@ -384,14 +384,14 @@ def table(make, tmp_path):
     [{"value": 7.5}, {"n": 0}, {"length": -1}, {"checkpoint": "middle"}, {"slice": "a\x07"}, {"trained": 0}],
 )  # fmt: skip
 def test_a_damaged_row_of_a_table_leaves_its_run_out(table, changes, alone):
-    found = collect([table(alone, **changes)])
-    assert [row["seed"] for row in found.rows] == [1]
-    assert len(found.runs) == (0 if alone else 1)
-    (problem,) = found.problems
+    collected = collect([table(alone, **changes)])
+    assert [row["seed"] for row in collected.rows] == [1]
+    assert len(collected.runs) == (0 if alone else 1)
+    (problem,) = collected.problems
     assert "rows.parquet: paper-sums-" in problem
     assert "damaged: 0." in problem
     assert problem.isprintable()
-    assert cells(choose(found.rows, ["length"]), ["length"])
+    assert cells(choose(collected.rows, ["length"]), ["length"])
 
 
 @pytest.mark.parametrize(
@@ -411,12 +411,12 @@ def test_a_damaged_row_of_a_table_leaves_its_run_out(table, changes, alone):
     ],
 )
 def test_a_damaged_run_of_a_table_is_left_out(table, changes, said):
-    found = collect([table(**changes)])
-    assert [row["seed"] for row in found.rows] == [1]
-    assert [run["seed"] for run in found.runs] == [1]
-    (problem,) = found.problems
+    collected = collect([table(**changes)])
+    assert [row["seed"] for row in collected.rows] == [1]
+    assert [run["seed"] for run in collected.runs] == [1]
+    (problem,) = collected.problems
     assert said in problem
-    assert mixed(found, found.rows, ["length"]) == []
+    assert mixed(collected, collected.rows, ["length"]) == []
 
 
 def test_a_table_of_a_newer_version_is_refused(table, monkeypatch, tmp_path):
@@ -426,9 +426,9 @@ def test_a_table_of_a_newer_version_is_refused(table, monkeypatch, tmp_path):
     (folder / "rows.parquet").rename(tmp_path / "mine.parquet")  # rows alone
     with pytest.raises(TenfoldError, match=r"mine\.parquet: made by tenfold 10\.0\.1, newer than"):
         read(tmp_path / "mine.parquet")
-    found = collect([tmp_path / "mine.parquet"])
-    assert found.rows == []
-    assert len(found.problems) == 1
+    collected = collect([tmp_path / "mine.parquet"])
+    assert collected.rows == []
+    assert len(collected.problems) == 1
 
 
 # The command
@@ -495,18 +495,21 @@ def test_the_command_compares(cli, make):
     assert "+50.0" in out
     mixing = cli("--compare", "alibi", "rotary", "--by", "task")[2]
     assert mixing == "note: a cell mixes different values of length: 5, 7\n"
-    told = json.loads(cli("--compare", "alibi", "rotary", "--format", "json")[1])
-    assert [(line["wins"], line["ties"], line["p"]) for line in told] == [(2, 0, 0.5), (0, 2, 1.0)]
+    stored = json.loads(cli("--compare", "alibi", "rotary", "--format", "json")[1])
+    assert [(line["wins"], line["ties"], line["p"]) for line in stored] == [
+        (2, 0, 0.5),
+        (0, 2, 1.0),
+    ]
 
 
 def test_the_command_asks_in_sql(cli, make):
     make("alibi", 0, {5: 10, 7: 4})
     sql = "select length, value from results order by length"
     assert cli("--sql", sql, "--format", "csv")[1] == "length,value\n5,1.0\n7,0.4\n"
-    told = json.loads(
+    stored = json.loads(
         cli("--sql", "select 1/0 as x, date '2026-01-02' as d", "--format", "json")[1]
     )
-    assert told == [{"x": None, "d": "2026-01-02"}]
+    assert stored == [{"x": None, "d": "2026-01-02"}]
     assert json.loads(cli("--sql", "select 1 a, 2 a", "--format", "json")[1]) == [
         {"a": 1, "a_2": 2}
     ]

@@ -33,12 +33,12 @@ def commit(tmp_path):
     """`commit("sums", run, more=[...])`: `results/paper/sums/laptop` of these runs, with rows that an experiment adds."""
 
     def committed(name, *runs, more=()):
-        found = collect(runs)
+        collected = collect(runs)
         folder = tmp_path / "results/paper" / name / "laptop"
         folder.mkdir(parents=True)
-        rows = [*found.rows, *more]
+        rows = [*collected.rows, *more]
         (folder / "rows.csv").write_text(as_csv(rows))
-        (folder / "runs.json").write_text(as_runs(rows, found.runs))
+        (folder / "runs.json").write_text(as_runs(rows, collected.runs))
         return folder
 
     return committed
@@ -50,11 +50,11 @@ def test_one_folder_or_all_below_one(make, commit, tmp_path):
     assert find_committed(tmp_path) == [first, second]
     assert find_committed(first / "rows.csv") == [first]
     for place in (first, first / "rows.csv"):
-        found = collect([place])
-        assert found == collect([tmp_path / "runs" / run["run"] for run in found.runs])
-        assert len(found.runs) == 2
-    found = collect([tmp_path / "results", first])  # named twice, there once
-    assert (len(found.rows), len(found.runs), found.problems) == (4, 3, [])
+        collected = collect([place])
+        assert collected == collect([tmp_path / "runs" / run["run"] for run in collected.runs])
+        assert len(collected.runs) == 2
+    collected = collect([tmp_path / "results", first])  # named twice, there once
+    assert (len(collected.rows), len(collected.runs), collected.problems) == (4, 3, [])
 
 
 def test_a_run_of_two_experiments_has_the_rows_of_both(make, commit, tmp_path):
@@ -64,18 +64,18 @@ def test_a_run_of_two_experiments_has_the_rows_of_both(make, commit, tmp_path):
     other = {**row, "metric": "lines", "length": None, "n": 0, "checkpoint": ""}
     commit("one", run, more=[on_the_way])
     commit("two", run, more=[other])
-    found = collect([run, tmp_path / "results"])
-    assert (found.rows, found.problems) == ([row, on_the_way, other], [])
-    assert len(found.runs) == 1
+    collected = collect([run, tmp_path / "results"])
+    assert (collected.rows, collected.problems) == ([row, on_the_way, other], [])
+    assert len(collected.runs) == 1
 
 
 def test_another_training_of_one_recipe_is_named(make, commit, tmp_path):
     first = commit("one", make())
     again = make(folder="again", right={5: 4})
     commit("two", again, more=[{**collect([again]).rows[0], "length": 9}])
-    found = collect([tmp_path / "results"])
-    assert [row["value"] for row in found.rows] == [1.0]
-    (problem,) = found.problems
+    collected = collect([tmp_path / "results"])
+    assert [row["value"] for row in collected.rows] == [1.0]
+    (problem,) = collected.problems
     assert problem == (
         f"{tmp_path}/results/paper/two/laptop: {again.name}: the same recipe as {first} "
         "with other results; the first counts"
@@ -86,12 +86,12 @@ def test_rows_of_no_run_are_results_and_no_problem_of_a_report(make, commit, tmp
     seeds = [{**ALONE, "seed": seed, "value": value} for seed, value in enumerate((1.0, 0.0, 1.0))]
     commit("one", make(), more=seeds)
     commit("two", more=[*seeds[:1], {**ALONE, "recipe": "paper/other"}])
-    found = collect([tmp_path / "results"])
-    assert (len(found.rows), len(found.runs), found.problems) == (5, 1, [])
-    other, theory = cells(choose(found.rows, ["recipe"], metric="converges"), ["recipe"])
+    collected = collect([tmp_path / "results"])
+    assert (len(collected.rows), len(collected.runs), collected.problems) == (5, 1, [])
+    other, theory = cells(choose(collected.rows, ["recipe"], metric="converges"), ["recipe"])
     assert (other["recipe"], other["seeds"]) == ("paper/other", 1)
     assert (theory["seeds"], theory["median"], theory["worst"]) == (3, 1.0, 0.0)
-    assert theory["samples_low"] is None  # nothing was asked
+    assert theory["samples_low"] is None  # nothing was measured
     story = gather([tmp_path / "results"])
     assert (len(story.groups), story.problems) == (1, [])
     written = write_story(story, tmp_path / "page")
@@ -100,19 +100,19 @@ def test_rows_of_no_run_are_results_and_no_problem_of_a_report(make, commit, tmp
 
 def test_rows_of_no_run_have_no_partner(make, commit):
     rows = [{**ALONE, "metric": "exact", "length": 5, "n": 10, "checkpoint": "best"}]
-    found = collect([commit("one", make(right={5: 7}), make("rotary"), more=rows)])
-    (line,), notes = compare(found, found.rows, "alibi", "rotary", ["length"])
+    collected = collect([commit("one", make(right={5: 7}), make("rotary"), more=rows)])
+    (line,), notes = compare(collected, collected.rows, "alibi", "rotary", ["length"])
     assert (line["median_first"], line["seeds"], notes) == (0.7, 1, [])
 
 
 def test_written_as_tables_they_come_back(make, commit, tmp_path):
     run = make()
     (row,) = collect([run]).rows
-    found = collect([commit("one", run, more=[{**row, "checkpoint": "step-1"}, ALONE])])
-    write(found, tmp_path / "kept")
-    assert read(tmp_path / "kept") == found
-    found.rows[0]["length"] = None  # which a run's own row must have
-    write(found, tmp_path / "kept")
+    collected = collect([commit("one", run, more=[{**row, "checkpoint": "step-1"}, ALONE])])
+    write(collected, tmp_path / "kept")
+    assert read(tmp_path / "kept") == collected
+    collected.rows[0]["length"] = None  # which a run's own row must have
+    write(collected, tmp_path / "kept")
     back = read(tmp_path / "kept")
     assert (back.rows, len(back.problems)) == ([ALONE], 1)
     assert "length is None" in back.problems[0]
@@ -121,9 +121,9 @@ def test_written_as_tables_they_come_back(make, commit, tmp_path):
 def test_settings_that_came_later_are_no_difference(make, commit):
     """A recipe that was committed before a setting existed is the recipe with its default."""
     folder = commit("one", make())
-    held = json.loads((folder / "runs.json").read_text())
-    assert held["runs"][0]["recipe"]["data"].pop("noise") == 0.0
-    (folder / "runs.json").write_text(json.dumps(held))
+    stored = json.loads((folder / "runs.json").read_text())
+    assert stored["runs"][0]["recipe"]["data"].pop("noise") == 0.0
+    (folder / "runs.json").write_text(json.dumps(stored))
     (run,) = collect([folder]).runs
     assert json.loads(run["recipe"])["data"]["noise"] == 0.0
 
@@ -134,9 +134,9 @@ def _cut(folder):
 
 
 def _forget(folder):
-    held = json.loads((folder / "runs.json").read_text())
-    del held["runs"][0]["fingerprint"]
-    (folder / "runs.json").write_text(json.dumps(held))
+    stored = json.loads((folder / "runs.json").read_text())
+    del stored["runs"][0]["fingerprint"]
+    (folder / "runs.json").write_text(json.dumps(stored))
 
 
 DAMAGE = {
@@ -153,9 +153,9 @@ def test_a_damaged_file_is_named_and_left_out(make, commit, tmp_path, kind):
     commit("whole", make(seed=1))
     damage, said = DAMAGE[kind]
     damage(damaged)
-    found = collect([tmp_path / "results"])
-    assert [row["seed"] for row in found.rows] == [1]
-    (problem,) = found.problems
+    collected = collect([tmp_path / "results"])
+    assert [row["seed"] for row in collected.rows] == [1]
+    (problem,) = collected.problems
     assert problem.startswith(str(damaged))
     assert said in problem
     assert problem.isprintable()
@@ -163,12 +163,12 @@ def test_a_damaged_file_is_named_and_left_out(make, commit, tmp_path, kind):
 
 def test_a_damaged_run_is_left_out_alone(make, commit):
     folder = commit("one", make(seed=0), make(seed=1))
-    held = json.loads((folder / "runs.json").read_text())
-    held["runs"][0]["recipe"]["colour"] = "red"
-    (folder / "runs.json").write_text(json.dumps(held))
-    found = collect([folder])
-    assert [row["seed"] for row in found.rows] == [1]
-    (problem,) = found.problems
+    stored = json.loads((folder / "runs.json").read_text())
+    stored["runs"][0]["recipe"]["colour"] = "red"
+    (folder / "runs.json").write_text(json.dumps(stored))
+    collected = collect([folder])
+    assert [row["seed"] for row in collected.rows] == [1]
+    (problem,) = collected.problems
     assert 'its recipe cannot be read: unknown recipe key "colour"' in problem
 
 
@@ -194,6 +194,6 @@ def test_the_commands(tenfold, make, commit):
 def test_the_smallest_of_our_own(pytestconfig):
     """All of them are read where the ledger is tested; here, that the shape is the same."""
     place = pytestconfig.rootpath / "results/symmetry/long-addition/laptop"
-    found = collect([place])
-    assert (len(found.runs), found.problems) == (1, [])
-    assert len(found.rows) == len((place / "rows.csv").read_text().splitlines()) - 1
+    collected = collect([place])
+    assert (len(collected.runs), collected.problems) == (1, [])
+    assert len(collected.rows) == len((place / "rows.csv").read_text().splitlines()) - 1

@@ -13,8 +13,8 @@ def test_compared_seed_by_seed(make, tmp_path):
     for seed, right in enumerate([5, 8, 2, 1]):  # seed 3 has no partner
         make("rotary", seed, {5: right}, name="another/name", label="other", schemes=["shifted"])
     make("rotary", 0, {5: 0}, train={"lr": 0.01})  # another setting is nobody's partner
-    found = collect([tmp_path / "runs"])
-    (line,), (note,) = compare(found, found.rows, "alibi", "rotary", ["length"])
+    collected = collect([tmp_path / "runs"])
+    (line,), (note,) = compare(collected, collected.rows, "alibi", "rotary", ["length"])
     assert (line["seeds"], line["wins"], line["ties"], line["losses"]) == (3, 2, 1, 0)
     assert line["mean"] == pytest.approx((0.5 + 0 + 0.7) / 3)
     assert line["median"] == pytest.approx(0.5)
@@ -27,15 +27,15 @@ def test_a_comparison_that_mixes_is_told(make, tmp_path, measured):
     make("alibi", 0, {5: 10, 7: 2})
     make("rotary", 0, {5: 10, 7: 2})
     make("t5", 0, {9: 1})  # compared with nobody
-    found = collect([tmp_path / "runs"])
-    assert compare(found, found.rows, "alibi", "rotary", ["length"])[1] == []
-    assert compare(found, found.rows, "alibi", "rotary", ["task"])[1] == [
+    collected = collect([tmp_path / "runs"])
+    assert compare(collected, collected.rows, "alibi", "rotary", ["length"])[1] == []
+    assert compare(collected, collected.rows, "alibi", "rotary", ["task"])[1] == [
         "a cell mixes different values of length: 5, 7"
     ]
     for pe in ("alibi", "rotary"):
         make(pe, 1, rows=[measured(3, 5), measured(3, 5, "final")])
-    found = collect([tmp_path / "runs"])
-    (note,) = compare(found, found.rows, "alibi", "rotary", ["length"])[1]
+    collected = collect([tmp_path / "runs"])
+    (note,) = compare(collected, collected.rows, "alibi", "rotary", ["length"])[1]
     assert note == "a cell mixes different values of checkpoint: best, final"
 
 
@@ -43,8 +43,8 @@ def test_several_settings_are_compared_each(make, tmp_path):
     for pe, right in (("alibi", 9), ("rotary", 4)):
         make(pe, 0, {5: right})
         make(pe, 0, {5: right - 1}, train={"lr": 0.01})
-    found = collect([tmp_path / "runs"])
-    lines, notes = compare(found, found.rows, "alibi", "rotary", ["length"])
+    collected = collect([tmp_path / "runs"])
+    lines, notes = compare(collected, collected.rows, "alibi", "rotary", ["length"])
     assert [line["mean"] for line in lines] == [pytest.approx(0.5)] * 2
     assert len({line["first"] for line in lines}) == 2
     assert notes == []
@@ -53,12 +53,12 @@ def test_several_settings_are_compared_each(make, tmp_path):
 def test_nothing_to_compare(make, tmp_path):
     make("alibi", 0)
     make("rotary", 1)
-    found = collect([tmp_path / "runs"])
+    collected = collect([tmp_path / "runs"])
     with pytest.raises(TenfoldError, match="no run of alibi has a partner of rotary"):
-        compare(found, found.rows, "alibi", "rotary", ["length"])
+        compare(collected, collected.rows, "alibi", "rotary", ["length"])
     with pytest.raises(TenfoldError, match='did you mean "alibi"'):
-        compare(found, found.rows, "alibbi", "rotary", ["length"])
+        compare(collected, collected.rows, "alibbi", "rotary", ["length"])
     with pytest.raises(TenfoldError, match="with itself"):
-        compare(found, found.rows, "alibi", "alibi", ["length"])
+        compare(collected, collected.rows, "alibi", "alibi", ["length"])
     with pytest.raises(TenfoldError, match="recipes are not at hand"):
-        compare(Collected(found.rows), found.rows, "alibi", "rotary", ["length"])
+        compare(Collected(collected.rows), collected.rows, "alibi", "rotary", ["length"])

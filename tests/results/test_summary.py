@@ -1,4 +1,4 @@
-"""Rows summed up over seeds, by hand; and what a cell mixes is told."""
+"""Rows summarised over seeds, compared with values by hand; mixed cells are named."""
 
 import pytest
 
@@ -27,15 +27,15 @@ def test_cells_by_hand(make, tmp_path):
 def test_both_checkpoints_and_all_slices(make, measured):
     rows = [measured(4, 5, "best"), measured(3, 5, "final"), measured(1, 5, "best", "nines")]
     rows += [measured(8, 5, "best", metric="digit")]
-    found = collect([make(rows=rows)]).rows
-    assert [row["value"] for row in choose(found, ["length"])] == [0.4]
-    assert [row["value"] for row in choose(found, ["length"], checkpoint="final")] == [0.3]
-    assert [row["value"] for row in choose(found, ["checkpoint"])] == [0.4, 0.3]
-    assert [row["value"] for row in choose(found, ["slice"])] == [0.4, 0.1]
-    digit = cells(choose(found, ["length"], metric="digit"), ["length"])
+    measured = collect([make(rows=rows)]).rows
+    assert [row["value"] for row in choose(measured, ["length"])] == [0.4]
+    assert [row["value"] for row in choose(measured, ["length"], checkpoint="final")] == [0.3]
+    assert [row["value"] for row in choose(measured, ["checkpoint"])] == [0.4, 0.3]
+    assert [row["value"] for row in choose(measured, ["slice"])] == [0.4, 0.1]
+    digit = cells(choose(measured, ["length"], metric="digit"), ["length"])
     assert digit[0]["samples_low"] is None  # digits of one problem are not independent
     with pytest.raises(TenfoldError, match='did you mean "nines"'):
-        choose(found, ["length"], slice="nins")
+        choose(measured, ["length"], slice="nins")
 
 
 def test_a_seed_counts_once_in_a_cell(make):
@@ -47,34 +47,34 @@ def test_a_seed_counts_once_in_a_cell(make):
 def test_mixed_cells_are_told(make, tmp_path):
     make("alibi", 0)
     make("alibi", 1)
-    found = collect([tmp_path / "runs"])
-    assert mixed(found, found.rows, ["length"]) == []
+    collected = collect([tmp_path / "runs"])
+    assert mixed(collected, collected.rows, ["length"]) == []
     make({"name": "learned", "limit": 41}, 0, {7: 1}, train={"lr": 0.01, "log_every": 7})
-    found = collect([tmp_path / "runs"])
-    assert mixed(found, found.rows, ["encoding", "length"]) == []
-    assert mixed(found, found.rows, ["trained"]) == [
+    collected = collect([tmp_path / "runs"])
+    assert mixed(collected, collected.rows, ["encoding", "length"]) == []
+    assert mixed(collected, collected.rows, ["trained"]) == [
         "a cell mixes different values of length: 5, 7",
         "a cell mixes different values of pe: alibi, learned",
         "a cell mixes different values of train.lr: 0.01, 0.001",
     ]
-    found.runs.clear()  # a table of rows alone
-    assert mixed(found, found.rows, ["length", "encoding"]) == []
+    collected.runs.clear()  # a table of rows alone
+    assert mixed(collected, collected.rows, ["length", "encoding"]) == []
     assert "a cell mixes different values of encoding: alibi, learned" in mixed(
-        found, found.rows, ["trained"]
+        collected, collected.rows, ["trained"]
     )
 
 
 def test_rows_alone_tell_what_they_can(make, tmp_path):
     make("alibi", 0)
     make("alibi", 1, data={"length": 7}, label="other", result={"steps": 9})
-    found = collect([tmp_path / "runs"])
-    found.runs.clear()
-    assert mixed(found, found.rows, ["encoding", "length"]) == [
+    collected = collect([tmp_path / "runs"])
+    collected.runs.clear()
+    assert mixed(collected, collected.rows, ["encoding", "length"]) == [
         "a cell mixes different values of label: other, generic",
         "a cell mixes different values of trained: 5, 7",
         "a cell mixes different values of steps: 3, 9",
     ]
-    assert mixed(found, found.rows, ["label", "length"]) == []
+    assert mixed(collected, collected.rows, ["label", "length"]) == []
 
 
 @pytest.mark.parametrize("wrong", [["lenght"], ["pe", ""]])
