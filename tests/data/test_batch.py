@@ -83,7 +83,7 @@ def test_worked_example(layout, make_batcher, task):
 def test_asked_shows_no_answer(layout, make_batcher, ragged, task):
     options = {"frame": 6} if layout == "in_place" else {}
     batch = make_batcher(layout, **options)(ragged)
-    asked, blank = batch.asked(task.vocabulary.pad), task.vocabulary.pad
+    asked, blank = batch.without_answer(task.vocabulary.pad), task.vocabulary.pad
     assert torch.equal(
         asked.sequence.tokens[:, : batch.given], batch.sequence.tokens[:, : batch.given]
     )

@@ -92,12 +92,12 @@ def test_an_answer_does_not_depend_on_what_else_is_asked(name, rng):
         for parameter in model.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator))
     examples = batcher.task.sample(12, 4, rng)
-    together = model.answer(batcher(examples).asked(batcher.vocabulary.pad)).numpy()
+    together = model.answer(batcher(examples).without_answer(batcher.vocabulary.pad)).numpy()
     read = batcher.format.read
     texts = set()
     for row in range(12):
         one = examples.rows([row])
-        alone = model.answer(batcher(one).asked(batcher.vocabulary.pad)).numpy()[0]
+        alone = model.answer(batcher(one).without_answer(batcher.vocabulary.pad)).numpy()[0]
         ours = read(together[row], batcher.vocabulary, examples, row)
         assert ours == read(alone, batcher.vocabulary, one)
         texts.add(ours)
@@ -126,7 +126,7 @@ def test_the_fast_way_to_answer_gives_the_same(task, rng):
         for parameter in model.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator))
     examples = built.batcher.task.sample(12, 6, rng)
-    asked = built.batcher(examples).asked(built.batcher.vocabulary.pad)
+    asked = built.batcher(examples).without_answer(built.batcher.vocabulary.pad)
     swift = Swift(model, built.batcher)
     assert swift.linear
     assert torch.equal(swift.answer(asked), model.answer(asked))

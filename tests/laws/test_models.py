@@ -83,7 +83,7 @@ def test_logits_for_every_answer_token(make, norm, batch, task):
 
 
 def test_the_answer_does_not_look_at_the_answer(model, batch, task):
-    assert torch.equal(model.answer(batch), model.answer(batch.asked(task.vocabulary.pad)))
+    assert torch.equal(model.answer(batch), model.answer(batch.without_answer(task.vocabulary.pad)))
 
 
 @pytest.mark.usefixtures("written")

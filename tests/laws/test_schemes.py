@@ -62,7 +62,7 @@ def test_places_do_not_know_the_answer(scheme, layout, random, ragged, make_batc
     bound = SCHEMES.bind(scheme)
     options = {"frame": 6} if layout == "in_place" else {}
     batch = make_batcher(layout, **options)(ragged)
-    scrambled = batch.asked(task.vocabulary.end)
+    scrambled = batch.without_answer(task.vocabulary.end)
     expected = bound(batch.sequence.tokens, batch.sequence.places, generator() if random else None)
     found = bound(
         scrambled.sequence.tokens, scrambled.sequence.places, generator() if random else None

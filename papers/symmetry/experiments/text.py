@@ -52,7 +52,7 @@ def attention_to_text(run, length, count):
     heads = model.stack.encodings[0].parts[-1].split[0]  # the first part has the relations
     layers = [f"stack.blocks.{layer}.attention.weights" for layer in range(len(model.stack.blocks))]
     with torch.inference_mode(), trace(model, *layers) as seen:
-        model(batch.asked(batcher.vocabulary.pad))
+        model(batch.without_answer(batcher.vocabulary.pad))
     places, valid = batch.sequence.places, batch.sequence.valid
     role = places["role"].expand(len(batch), -1)
     words = role == 0

@@ -79,7 +79,7 @@ class Batch:
         source = None if self.source is None else self.source.rows(which)
         return Batch(self.sequence.rows(which), self.target[which], self.given, source)
 
-    def asked(self, blank: int) -> Batch:
+    def without_answer(self, blank: int) -> Batch:
         """The batch without its answer: what a model may see when it is examined."""
         tokens = self.sequence.tokens.clone()
         tokens[:, self.given :] = blank
@@ -89,7 +89,11 @@ class Batch:
 
 def in_place(written: Written, vocabulary: Vocabulary) -> Batch:
     size = written.question.tokens.shape[1]
-    index = _index(written.question, size - written.asked, np.full_like(written.asked, size))
+    index = _index(
+        written.question,
+        size - written.question_length,
+        np.full_like(written.question_length, size),
+    )
     return Batch(_tokens(written.question, index), _target(written), given=size)
 
 
@@ -97,7 +101,7 @@ def causal(written: Written, vocabulary: Vocabulary) -> Batch:
     question, answer = written.question, written.answer
     joined = _before_answer(question, answer, vocabulary.equals)
     given = question.tokens.shape[1] + 1
-    index = _index(joined, given - 1 - written.asked, given - 1 + written.budget)
+    index = _index(joined, given - 1 - written.question_length, given - 1 + written.budget)
     return Batch(_tokens(joined, index), _target(written), given)
 
 
@@ -105,9 +109,12 @@ def seq2seq(written: Written, vocabulary: Vocabulary) -> Batch:
     question = written.question
     size = question.tokens.shape[1]
     source = _tokens(
-        question, _index(question, size - written.asked, np.full_like(written.asked, size))
+        question,
+        _index(
+            question, size - written.question_length, np.full_like(written.question_length, size)
+        ),
     )
-    nothing = Line(*(np.zeros((len(written.asked), 0), dtype=np.int64) for _ in range(4)))
+    nothing = Line(*(np.zeros((len(written.question_length), 0), dtype=np.int64) for _ in range(4)))
     answer = _before_answer(nothing, written.answer, vocabulary.start)
     index = _index(answer, np.zeros_like(written.budget), written.budget)
     return Batch(_tokens(answer, index), _target(written), given=1, source=source)

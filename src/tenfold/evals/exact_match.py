@@ -141,7 +141,7 @@ class Examiner:
         blank = self.batcher.task.vocabulary.pad
         linear = bool(getattr(model, "linear", False))  # in the length, as gathered neighbours are
         for batch in self.batches(examples, linear):
-            yield model.answer(batch.asked(blank)), batch.target
+            yield model.answer(batch.without_answer(blank)), batch.target
 
     def batches(self, examples: Examples, linear: bool = False) -> Iterable[Batch]:
         """Batches of as many rows as the memory allows, for attention over whole rows or over neighbours."""

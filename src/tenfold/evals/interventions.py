@@ -114,7 +114,7 @@ def answers(examiner: Examiner, model: Answerer, examples: Examples) -> tuple[In
         column = np.broadcast_to(column, batch.target.shape)
         target = batch.target.masked_fill(batch.target == IGNORED, vocabulary.end)
         for found, tokens in (
-            (said, model.answer(batch.asked(vocabulary.pad))),
+            (said, model.answer(batch.without_answer(vocabulary.pad))),
             (true, target),
         ):
             held = np.full((len(batch), int(column.max()) + 2), -1, dtype=np.int64)

@@ -36,7 +36,7 @@ def test_write_and_read(written, problem, question, answer, task):
     examples, v = task.parse(problem), task.vocabulary
     found = written.write(examples, v)
     assert v.text(found.question.tokens[0]) == question
-    assert found.asked.tolist() == [len(question)]
+    assert found.question_length.tolist() == [len(question)]
     assert v.text(found.answer.tokens[0]) == answer
     assert written.read(found.answer.tokens[0], v, examples) == task.truth(examples, 0)
     assert found.graded[0] == len(answer.rstrip("_"))

@@ -105,8 +105,8 @@ def test_a_problem_has_its_words_whatever_stands_beside_it(rng):
         alone = batcher.format.write(
             task.parse(task.question(examples, row)), batcher.vocabulary
         )  # a narrower array, too
-        asked = int(alone.asked[0])
-        assert whole.asked[row] == asked
+        asked = int(alone.question_length[0])
+        assert whole.question_length[row] == asked
         assert np.array_equal(whole.question.tokens[row, -asked:], alone.question.tokens[0])
 
 

@@ -47,7 +47,7 @@ def test_rows_of_other_widths_are_written_as_alone():
     task, written = Addition(), Interleaved(3, spare=1, mark=True)
     examples = task.sample(50, 6, np.random.default_rng(0), samplers.lengths)
     together = written.write(examples, task.vocabulary)
-    assert len(set(together.asked.tolist())) > 2
+    assert len(set(together.question_length.tolist())) > 2
     for row in range(50):
         alone = written.write(examples.rows([row]), task.vocabulary)
         for name in ("tokens", "role", "significance", "column"):
@@ -73,7 +73,10 @@ def test_there_is_no_longest_operand():
     assert Reversed(4, spare=1).ends() is None
     task = Addition()
     long = task.sample(2, 1000, np.random.default_rng(0), samplers.exact)
-    assert Reversed(4, spare=1).write(long, task.vocabulary).asked.tolist() == [2003, 2003]
+    assert Reversed(4, spare=1).write(long, task.vocabulary).question_length.tolist() == [
+        2003,
+        2003,
+    ]
 
 
 @pytest.mark.parametrize("kind", [Reversed, Interleaved])

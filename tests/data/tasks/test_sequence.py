@@ -224,5 +224,7 @@ def test_a_windowed_model_answers_as_it_does_token_by_token(name, rng):
     model, batcher = built.model().eval(), built.batcher
     swift = Swift(model, batcher)
     assert swift.linear is (name == "copying")
-    batch = batcher(batcher.task.sample(20, 9, rng, samplers.lengths)).asked(batcher.vocabulary.pad)
+    batch = batcher(batcher.task.sample(20, 9, rng, samplers.lengths)).without_answer(
+        batcher.vocabulary.pad
+    )
     assert torch.equal(swift.answer(batch), model.answer(batch))

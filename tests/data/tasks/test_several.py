@@ -80,7 +80,7 @@ def test_the_layout_does_not_follow_from_the_batch(rng):
             alone = FORMATS.build(Spec.of(spec)).write(
                 task.parse(task.question(several, row)), task.vocabulary
             )
-            asked = int(every.asked[row])
+            asked = int(every.question_length[row])
             for fact in ("tokens", "role", "significance", "column"):
                 for side in ("question", "answer"):
                     mine, all_ = (
@@ -128,7 +128,7 @@ def test_more_and_fewer_numbers():
     for row in range(30):
         question = task.vocabulary.text(line.question.tokens[row]).lstrip("_")
         assert question == task.question(rows, row)
-        assert int(line.asked[row]) == len(question)
+        assert int(line.question_length[row]) == len(question)
 
 
 def test_no_encoding_sees_a_difference_where_numbers_are_missing():

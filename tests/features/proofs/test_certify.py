@@ -62,7 +62,7 @@ def wrong_among(answer, batcher, longest, batch=50_000):
     for start in range(0, len(values), batch):
         rows = order[start : start + batch]
         asked = batcher(batcher.task.solve(digits[rows], lengths[rows]))
-        given = answer(asked.asked(batcher.task.vocabulary.pad))
+        given = answer(asked.without_answer(batcher.task.vocabulary.pad))
         right = ((given == asked.target) | (asked.target < 0)).all(1).numpy()
         found.append(values[rows[~right]])
     return np.concatenate(found)
@@ -478,7 +478,7 @@ def test_what_is_certifiable_takes_any_length(small, relation):
         certify_model(model, built.batcher)
     except NotCertifiable:
         return
-    model.answer(batch.asked(built.batcher.task.vocabulary.pad))
+    model.answer(batch.without_answer(built.batcher.task.vocabulary.pad))
 
 
 def test_a_certificate_of_short_inputs_holds_for_long_ones(small, tmp_path):
@@ -499,7 +499,7 @@ def test_a_certificate_of_short_inputs_holds_for_long_ones(small, tmp_path):
             table[len(table) - 40 * 5 + 40 * role + 12] += 50
     assert certify_model(model, batcher).proved
     batch = batcher(batcher.task.sample(50, 20, np.random.default_rng(0)))
-    answer = model.answer(batch.asked(batcher.task.vocabulary.pad))
+    answer = model.answer(batch.without_answer(batcher.task.vocabulary.pad))
     assert ((answer == batch.target) | (batch.target < 0)).all()
 
 

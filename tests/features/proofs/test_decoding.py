@@ -22,7 +22,7 @@ def local_of(model, batcher):
 
 
 def asked(batcher, examples):
-    return batcher(examples).asked(batcher.task.vocabulary.pad)
+    return batcher(examples).without_answer(batcher.task.vocabulary.pad)
 
 
 def within(batch):

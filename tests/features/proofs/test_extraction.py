@@ -28,7 +28,7 @@ def spoiled(run, token, by=0.0):
 def greedy(model, batcher, examples):
     """The model's answers token by token, without their ends."""
     vocabulary = batcher.task.vocabulary
-    found = model.answer(batcher(examples).asked(vocabulary.pad)).numpy()
+    found = model.answer(batcher(examples).without_answer(vocabulary.pad)).numpy()
     return [row[row != vocabulary.end].tolist() for row in found]
 
 
@@ -128,7 +128,7 @@ def check_difference(found, model, batcher, longest):
     lengths = [[max(1, n.bit_length()) for n in pair] for pair in pairs]
     examples = task.solve(np.array(digits, dtype=np.uint8), np.array(lengths))
     batch = batcher(examples)
-    answer = model.answer(batch.asked(vocabulary.pad))
+    answer = model.answer(batch.without_answer(vocabulary.pad))
     graded = (batch.target >= 0) & (answer != batch.target)
     places = graded.int().argmax(1)[graded.any(1)]
     told = found.differs.word

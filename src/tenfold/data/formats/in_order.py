@@ -46,7 +46,7 @@ class InOrder(Format):
         place = np.where(line.significance >= 0, first - 1 - line.significance, -1)
         column = np.where(line.column >= 0, place, -1)
         question = Line(line.tokens, line.role, place, column)
-        return Written(question, written.asked, *self._answer(examples, vocabulary))
+        return Written(question, written.question_length, *self._answer(examples, vocabulary))
 
     def _answer(self, examples: Examples, vocabulary: Vocabulary) -> tuple[Line, Ints, Ints]:
         size, budget = examples.answer_length[:, None], examples.most
@@ -65,7 +65,7 @@ class InOrder(Format):
         return Line(tokens, role, column, column), size[:, 0] + 1, budget + 1
 
     def read(
-        self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
+        self, tokens: Ints, vocabulary: Vocabulary, examples: Examples | None = None, row: int = 0
     ) -> str:
         ended = np.append(np.flatnonzero(tokens == vocabulary.end), len(tokens))[0]
         return vocabulary.text(tokens[:ended])

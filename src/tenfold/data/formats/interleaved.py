@@ -44,8 +44,8 @@ class Interleaved(Padded):
         widths = self.widths(examples)
         columns = examples.longest if widths is None else widths
         marked = terms > 1 or self.mark
-        asked = columns * terms + marked
-        question = blank(n, int(asked.max()), vocabulary)
+        size = columns * terms + marked
+        question = blank(n, int(size.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         place = from_right // terms
         for m in range(terms):
@@ -59,4 +59,4 @@ class Interleaved(Padded):
             operator = vocabulary.operator + examples.operators
             above = columns[:, None] if self.mark else -1
             fill(question, first, operator, Role.OPERATOR, -1, above)
-        return Written(question, asked, *self.answer(examples, vocabulary))
+        return Written(question, size, *self.answer(examples, vocabulary))

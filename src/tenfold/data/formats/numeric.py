@@ -40,7 +40,7 @@ class Written:
     """
 
     question: Line
-    asked: Ints  # (N,): how many tokens of each question are not padding
+    question_length: Ints  # (N,): how many tokens of each question are not padding
     answer: Line
     graded: Ints  # (N,): how many tokens of each answer count, its end included
     budget: Ints  # (N,): how many it may have, which follows from the question alone
@@ -59,24 +59,24 @@ class Format(ABC):
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written: ...
 
     def read(
-        self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
+        self, tokens: Ints, vocabulary: Vocabulary, examples: Examples | None = None, row: int = 0
     ) -> str:
         """The answer as a person writes it, from one row of answer tokens: `7 5 3 ;` -> `357`.
 
         What a model writes need not be a number: anything that is not a digit stays visible. Where the
         format pads to a width, leading zeros are padding; but where the question tells how long its answer
-        is (1000-999 = 0001), only what is `beyond` that, so the question is `asked`.
+        is (1000-999 = 0001), only what is `beyond` that, so the problems are `examples`.
         """
         ended = np.append(np.flatnonzero(tokens == vocabulary.end), len(tokens))[0]
         text = vocabulary.text(tokens[:ended][::-1])
         if not self.pads:
             return text
-        beyond = "nothing" if asked is None else asked.beyond_of(row)
-        if asked is None or beyond == "nothing":
+        beyond = "nothing" if examples is None else examples.beyond_of(row)
+        if examples is None or beyond == "nothing":
             return text.lstrip("0") or text[-1:]
         if beyond == "end":
             return text
-        above = max(len(text) - int(asked.answer_length[row]), 0)
+        above = max(len(text) - int(examples.answer_length[row]), 0)
         padding = text[above : above + 1] if beyond == "last" else "0"
         return text[:above].lstrip(padding or "0") + text[above:]
 
@@ -209,7 +209,7 @@ class InPlace(Format):
         return Line(tokens, role, np.where(inside, column, -1), column)
 
     def read(
-        self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
+        self, tokens: Ints, vocabulary: Vocabulary, examples: Examples | None = None, row: int = 0
     ) -> str:
         return vocabulary.text(tokens[np.cumsum(tokens != vocabulary.pad) > 0])
 
@@ -291,11 +291,11 @@ class Reversed(Padded):
             short = np.arange(terms) == (-1 if examples.short is None else examples.short)
             places = np.where(short, examples.room, widths[:, None])
             lengths = np.where(lengths > 0, places, 0)
-        asked = lengths.sum(1) + (lengths > 0).sum(1) - 1 + self.start
-        question = blank(len(examples), int(asked.max()), vocabulary)
+        size = lengths.sum(1) + (lengths > 0).sum(1) - 1 + self.start
+        question = blank(len(examples), int(size.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         if self.start:
-            first = from_right == asked[:, None] - 1
+            first = from_right == size[:, None] - 1
             fill(question, first, vocabulary.start, Role.OPERATOR, -1, -1)
         for m in reversed(range(terms)):
             length = lengths[:, m, None]
@@ -312,7 +312,7 @@ class Reversed(Padded):
                 operator = vocabulary.operator + examples.operators
                 fill(question, between, operator, Role.OPERATOR, -1, -1)
             from_right = from_right - length - 1
-        return Written(question, asked, *self.answer(examples, vocabulary))
+        return Written(question, size, *self.answer(examples, vocabulary))
 
 
 def blank(n: int, size: int, vocabulary: Vocabulary) -> Line:

@@ -120,5 +120,5 @@ class Sentences(Spoken):
         operator = np.arange(gaps[1].ids.shape[1]) == gaps[1].count[:, None] - 1
         lines[2] = replace(lines[2], role=np.where(operator, Role.OPERATOR, Role.TEXT))
         squeeze = Squeeze(np.concatenate(inside, 1))
-        asked = squeeze.line(side_by_side(lines), vocabulary.pad)
-        return Written(asked, squeeze.count, *reversed_answer(examples, vocabulary, None))
+        question = squeeze.line(side_by_side(lines), vocabulary.pad)
+        return Written(question, squeeze.count, *reversed_answer(examples, vocabulary, None))

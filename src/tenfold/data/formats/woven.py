@@ -124,17 +124,17 @@ class Woven(InPlace):
             answers += [np.full_like(gap.ids, -1), answer[:, here]]
             inside += [gap.inside, np.ones((n, stop - start), dtype=bool)]
         squeeze = Squeeze(np.concatenate(inside, 1))
-        asked = squeeze.line(side_by_side(lines), vocabulary.pad)
-        return Written(asked, squeeze.count, *_tail(asked, squeeze(np.hstack(answers), -1)))
+        question = squeeze.line(side_by_side(lines), vocabulary.pad)
+        return Written(question, squeeze.count, *_tail(question, squeeze(np.hstack(answers), -1)))
 
     def read(
-        self, tokens: Ints, vocabulary: Vocabulary, asked: Examples | None = None, row: int = 0
+        self, tokens: Ints, vocabulary: Vocabulary, examples: Examples | None = None, row: int = 0
     ) -> str:
-        if asked is None:
+        if examples is None:
             raise TenfoldError(
                 f'an answer in the format "{self.name}" cannot be read without its question'
             )
-        where = self.write(asked.rows([row]), vocabulary).answer.tokens[0] >= 0
+        where = self.write(examples.rows([row]), vocabulary).answer.tokens[0] >= 0
         return super().read(tokens[len(tokens) - len(where) :][where], vocabulary)
 
     def _starts(self, examples: Examples, size: int) -> Ints:
@@ -172,10 +172,10 @@ def _part(line: Line, here: slice) -> Line:
     return Line(*(fact[:, here] for fact in facts))
 
 
-def _tail(asked: Line, answer: Ints) -> tuple[Line, Ints, Ints]:
+def _tail(question: Line, answer: Ints) -> tuple[Line, Ints, Ints]:
     """From the first token that answers in any row on: the answer, and how much of it counts."""
     first = int((answer >= 0).any(0).argmax())
-    tokens, column = answer[:, first:], asked.column[:, first:]
+    tokens, column = answer[:, first:], question.column[:, first:]
     role = np.where(tokens >= 0, Role.ANSWER, -1)
     column = np.where(tokens >= 0, column, -1)
     whole = np.full(len(tokens), tokens.shape[1], dtype=np.int64)

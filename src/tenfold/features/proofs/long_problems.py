@@ -52,7 +52,7 @@ def solve_long_problem(
     swift, machine = run.answerer(which), extract_machine(run, which=which)
     if swift.local is None:
         raise NotCertifiable("the model is not local")
-    batch = batcher(examples).asked(batcher.task.vocabulary.pad)
+    batch = batcher(examples).without_answer(batcher.task.vocabulary.pad)
     began = time.monotonic()
     tokens, sweeps = by_neighbours(model, batch, swift.local, swift.end)
     model_seconds = time.monotonic() - began

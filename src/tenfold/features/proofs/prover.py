@@ -101,7 +101,7 @@ class Prover:
         batcher = self.batcher
         examples = batcher.task.solve(*problems(self.contexts, np.array([row])))
         batch = batcher(examples).to(model.device)
-        tokens = model.answer(batch.asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
+        tokens = model.answer(batch.without_answer(batcher.task.vocabulary.pad))[0].cpu().numpy()
         return {
             "question": batcher.task.question(examples, 0),
             "truth": batcher.task.truth(examples, 0),

@@ -72,7 +72,11 @@ def _answered(run: Run, first: Digits, second: Digits, machine: bool) -> Digits:
 def _decoded(run: Run, examples: Examples) -> Digits:
     batcher = run.built.batcher
     answerer = run.answerer()
-    answer = answerer.answer(batcher(examples).asked(batcher.task.vocabulary.pad))[0].cpu().numpy()
+    answer = (
+        answerer.answer(batcher(examples).without_answer(batcher.task.vocabulary.pad))[0]
+        .cpu()
+        .numpy()
+    )
     return answer[answer != answerer.end]
 
 

@@ -53,7 +53,7 @@ def graded_twice(
 ) -> list[Measurement]:
     """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
     task = examiner.batcher.task
-    cut = Truncated.to(digits, task).asked(examples)
+    cut = Truncated.to(digits, task).truncate(examples)
     end = examiner.batcher.vocabulary.end
     linear = bool(getattr(model, "linear", False))
     right = same = endless = 0

@@ -86,7 +86,7 @@ class Truncated(NumberTask):
         kept[..., self.digits :] = 0
         return kept, np.where(lengths > 0, np.minimum(significant(kept), lengths), 0)
 
-    def asked(self, examples: Examples) -> Examples:
+    def truncate(self, examples: Examples) -> Examples:
         """Problems of the task itself with the answers of their last digits; what each asks stays as it is."""
         found = self.solve_as(examples, examples.operands, examples.lengths)
         return replace(found, wording=examples.wording)
@@ -94,13 +94,13 @@ class Truncated(NumberTask):
     def sample(
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
     ) -> Examples:
-        return self.asked(self.inner.sample(n, length, rng, sampler))
+        return self.truncate(self.inner.sample(n, length, rng, sampler))
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         return self.inner.fit(rng, operands, lengths)
 
     def parse(self, text: str) -> Examples:
-        return self.asked(self.inner.parse(text))
+        return self.truncate(self.inner.parse(text))
 
     def question(self, examples: Examples, row: int) -> str:
         return self.inner.question(examples, row)
