@@ -142,9 +142,9 @@ def test_what_no_node_has(monkeypatch):
 
     staff = cluster.OnRay()
     staff.ray = Hollow
-    errand = cluster.Errand(SMOKE.replace(train={"device": "cuda"}).as_json(), None, None)
+    errand = cluster.Errand(SMOKE.replace(train={"device": "cuda"}).as_json(), None, None, None)
     with pytest.raises(TenfoldError, match="needs 1 cores and 1 GPU; no node"):
         staff.start(0, errand, threads=1, memory=1)
-    errand = cluster.Errand(SMOKE.as_json(), None, None)
+    errand = cluster.Errand(SMOKE.as_json(), None, None, None)
     with pytest.raises(TenfoldError, match="needs 8 cores; no node"):
         staff.start(0, errand, threads=8, memory=1)
