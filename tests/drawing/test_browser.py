@@ -214,7 +214,7 @@ def test_a_papers_page(browser, tmp_path, view):
     page.goto(path.as_uri())
     assert requested == [path.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    drawn = [one.bounding_box() for one in page.locator("figure > svg").all()]
+    drawn = [one.bounding_box() for one in page.locator("figure > :is(svg, img)").all()]
     assert len(drawn) > 20
     assert all(box["width"] > 200 and box["height"] > 60 for box in drawn)
     (words, least), _ = page.evaluate(CONTRASTS)

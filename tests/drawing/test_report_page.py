@@ -178,10 +178,8 @@ def test_pairs_are_for_the_map_alone(plain):
 
 def test_a_map_has_the_first_operand_across_and_the_second_upward(tmp_path):
     drawn = heatmap({(1, 1): 0.11, (5, 1): 0.51, (1, 5): 0.15}, tmp_path / "map", "A map", 1)
-    texts = re.findall(
-        r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(\d\d)</text>', drawn.svg
-    )
-    at = {text: (float(x), float(y)) for x, y, text in drawn_curves}
+    texts = re.findall(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(\d\d)</text>', drawn.svg)
+    at = {text: (float(x), float(y)) for x, y, text in texts}
     assert set(at) == {"11", "51", "15"}
     assert at["51"][0] > at["11"][0] == at["15"][0]
     assert at["15"][1] < at["11"][1] == at["51"][1]  # y counts downward
