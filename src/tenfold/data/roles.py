@@ -1,4 +1,4 @@
-"""What a token does in the text; said by tasks, read by schemes, encodings and proofs."""
+"""What a token does in the text; stated by tasks, read by schemes, encodings and proofs."""
 
 from __future__ import annotations
 

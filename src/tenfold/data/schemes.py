@@ -116,7 +116,7 @@ def interpolated(
     """The index, drawn together where there are more than `limit` tokens, so that none lies beyond the trained ones.
 
     Position interpolation (Chen et al. 2023). Places are whole numbers, of which `parts` make a position: with 64 of them
-    `fine-sinusoidal` tells neighbours apart. How many tokens there are is known from the question and the room for its
+    `fine-sinusoidal` distinguishes neighbours. How many tokens there are is known from the question and the room for its
     answer. The answer in an encoder-decoder is a sequence of its own, with its own limit.
 
     >>> at = Places(index=torch.arange(4)[None], role=torch.full((1, 4), 3))

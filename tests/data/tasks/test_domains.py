@@ -110,7 +110,7 @@ def test_as_a_sampler(rng):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"lengths": [4]}, r"lengths \[4\] where 3 digits are asked for; none may be longer"),
+        ({"lengths": [4]}, r"lengths \[4\] where 3 digits are requested; none may be longer"),
         ({"lengths": [0, 1]}, r"lengths \[0, 1\]; one or more, each at least 1"),
         ({"lengths": [2, 2]}, r"lengths \[2, 2\]; one or more, each at least 1 and there once"),
         ({"digits": "67x"}, 'the digits "67x"; such as "6789", each once'),

@@ -25,7 +25,7 @@ class Document:
 
 
 class Corpus(Checked, ABC):
-    """Text by documents. Constructing one reads nothing: what is missing is told when documents are asked for."""
+    """Text by documents. Constructing one reads nothing: what is missing is reported when documents are read."""
 
     name: ClassVar[str]
     counted: ClassVar[str] = "tokens"  # what a length counts

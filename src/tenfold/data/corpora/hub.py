@@ -1,6 +1,6 @@
 """Corpora of the Hugging Face hub, or of a local copy in one of its formats, by the `datasets` library.
 
-`folder` is a copy: what `Dataset.save_to_disk` left, or Parquet, JSON lines or text files. Without one the hub is asked,
+`folder` is a copy: what `Dataset.save_to_disk` left, or Parquet, JSON lines or text files. Without one the hub is queried,
 when documents are, and never before.
 """
 
@@ -21,7 +21,7 @@ NAMES: dict[str, Part] = {part: part for part in PARTS} | {
     "val": "validation",
     "dev": "validation",
 }
-RULE = 2  # by which parts are made; another number and nothing of before is found in the cache
+RULE = 2  # by which parts are made; another number makes all earlier files of the cache unknown
 
 
 class Dataset(Corpus):
@@ -97,35 +97,35 @@ class Dataset(Corpus):
         copy = None if self.folder is None else Path(self.folder).expanduser()
         try:
             if copy is None:
-                found = datasets.load_dataset(self.path, self.subset, revision=self.revision)
+                loaded = datasets.load_dataset(self.path, self.subset, revision=self.revision)
             elif (copy / "dataset_dict.json").exists() or (copy / "dataset_info.json").exists():
-                found = datasets.load_from_disk(str(copy))
+                loaded = datasets.load_from_disk(str(copy))
             else:
                 _files(copy)
-                found = datasets.load_dataset(str(copy))
+                loaded = datasets.load_dataset(str(copy))
         except TenfoldError:
             raise
         except Exception as error:  # of many kinds: no network, no such name, a damaged file
-            told = " ".join(str(error).split())[:160]
+            reason = " ".join(str(error).split())[:160]
             where = f"the folder {copy}" if copy is not None else f'"{self.path}" on the hub'
             raise TenfoldError(
-                f"cannot load {where}: {told}; a local copy is named by its folder"
+                f"cannot load {where}: {reason}; a local copy is named by its folder"
             ) from None
-        return found if isinstance(found, datasets.DatasetDict) else {"all": found}
+        return loaded if isinstance(loaded, datasets.DatasetDict) else {"all": loaded}
 
 
 def _files(folder: Path) -> dict[str, Path]:
     folder = folder.expanduser()
     if not folder.is_dir():
         raise TenfoldError(f"there is no folder {folder}")
-    found = {
+    files = {
         path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-    if not found:
+    if not files:
         raise TenfoldError(f"the folder {folder} is empty; a copy of a dataset is wanted")
-    return found
+    return files
 
 
 class Known(Dataset):

@@ -22,21 +22,21 @@ LEFT_OUT = {
     "encodings",
     "pydoc_data",
 }
-SHORTEST = 40  # characters of a docstring that says something
+SHORTEST = 40  # characters that a docstring needs to be kept
 
 
 def modules() -> dict[str, Path]:
     """Every module by its path: `json/decoder.py`."""
     root = Path(sysconfig.get_path("stdlib"))
-    found = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
-    found = {
+    files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
+    files = {
         name: path
-        for name, path in sorted(found.items())
+        for name, path in sorted(files.items())
         if LEFT_OUT.isdisjoint(Path(name).parts) and not name.startswith(("config-", "_sysconfig"))
     }
-    if not found:
+    if not files:
         raise TenfoldError(f"the standard library's source is not in {root}; use the corpus files")
-    return found
+    return files
 
 
 class PythonCode(Corpus):
@@ -75,9 +75,9 @@ def prose(source: str) -> str:
     'Says what it is and what it is for, in words.\\n'
     """
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    told = (
+    texts = (
         inspect.cleandoc(ast.get_docstring(node) or "")
         for node in ast.walk(ast.parse(source))
         if isinstance(node, kinds)
     )
-    return "\n\n".join(dict.fromkeys(text for text in told if len(text) >= SHORTEST)) + "\n"
+    return "\n\n".join(dict.fromkeys(text for text in texts if len(text) >= SHORTEST)) + "\n"

@@ -28,17 +28,17 @@ class Files(Corpus):
         self.path = path
 
     def stamp(self) -> str:
-        return stamped(self._found())
+        return stamped(self._files())
 
     def documents(self) -> Iterator[Document]:
-        found = self._found()
-        if len(found) == 1:
-            (name, path), *_ = found.items()
+        files = self._files()
+        if len(files) == 1:
+            (name, path), *_ = files.items()
             yield from cut(name, read_text(path))
             return
-        yield from distinct(found)
+        yield from distinct(files)
 
-    def _found(self) -> dict[str, Path]:
+    def _files(self) -> dict[str, Path]:
         """Files by their path below the folder that all are in."""
         given = Path(self.path).expanduser()
         if given.is_file():
@@ -52,16 +52,16 @@ class Files(Corpus):
                 raise TenfoldError(f"there is no file or folder {self.path}")
             root, pattern = Path(*parts[: plain[0]]), str(Path(*parts[plain[0] :]))
         below = {path.relative_to(root).as_posix(): path for path in root.glob(pattern)}
-        found = {
+        files = {
             name: path
             for name, path in sorted(below.items())
             if path.is_file() and not any(part.startswith(".") for part in Path(name).parts)
         }
-        if not found:
+        if not files:
             raise TenfoldError(
                 f"{self.path} names no file; a file, a folder, or docs/**/*.txt would be right"
             )
-        return found
+        return files
 
 
 def read_text(path: Path) -> str:
@@ -79,14 +79,14 @@ def read_text(path: Path) -> str:
     return text.replace("\r\n", "\n")
 
 
-def distinct(found: dict[str, Path]) -> Iterator[Document]:
-    """Files in the order of their hashes, without those that say what another has said."""
+def distinct(files: dict[str, Path]) -> Iterator[Document]:
+    """Files in the order of their hashes, without those whose text equals that of another."""
     seen: set[bytes] = set()
-    for name in sorted(found, key=mixed):
-        text = read_text(found[name])
-        held = hashlib.sha256(text.encode()).digest()
-        if text.strip() and held not in seen:
-            seen.add(held)
+    for name in sorted(files, key=mixed):
+        text = read_text(files[name])
+        digest = hashlib.sha256(text.encode()).digest()
+        if text.strip() and digest not in seen:
+            seen.add(digest)
             yield Document(name, text, part_of(name))
 
 
@@ -102,20 +102,20 @@ def cut(name: str, text: str) -> Iterator[Document]:
         if 0 < first < second < len(text):
             break
     parts = (text[:first], text[first:second], text[second:])
-    for part, held in zip(PARTS, parts, strict=True):
-        if held:
-            yield Document(f"{name} ({part})", held, part)
+    for part, piece in zip(PARTS, parts, strict=True):
+        if piece:
+            yield Document(f"{name} ({part})", piece, part)
 
 
 def _after(pattern: re.Pattern[str], text: str, end: int) -> int:
     """Where the first match ends, at `end` or later."""
-    found = pattern.search(text, end - 1) if end else None
-    return found.end() if found else end and len(text)
+    match = pattern.search(text, end - 1) if end else None
+    return match.end() if match else end and len(text)
 
 
-def stamped(found: dict[str, Path]) -> str:
+def stamped(files: dict[str, Path]) -> str:
     """Names, sizes and times of files."""
-    told: Sequence[str] = [
-        f"{name} {path.stat().st_size} {path.stat().st_mtime_ns}" for name, path in found.items()
+    lines: Sequence[str] = [
+        f"{name} {path.stat().st_size} {path.stat().st_mtime_ns}" for name, path in files.items()
     ]
-    return hashlib.sha256("\n".join(told).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

@@ -22,7 +22,7 @@ from tenfold.core.registry import Spec
 from tenfold.data.corpora.corpus import PARTS, Corpus, Part
 from tenfold.data.corpora.tokenizers import END, Ids, Writing
 
-FORM = 1  # of what is written; another number and nothing of before is found
+FORM = 1  # of what is written; another number makes all earlier files unknown
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ class Store:
 def stored(corpus: Corpus, writing: Writing, named: tuple[Spec, Spec]) -> Store:
     """The tokens of a corpus, from the cache where they are there; `writing` then knows what was learned of it."""
     known = [spec.model_dump(mode="json") for spec in named]
-    said = json.dumps([FORM, *known, corpus.stamp()], sort_keys=True)
+    key = json.dumps([FORM, *known, corpus.stamp()], sort_keys=True)
     folder = (
-        cache() / f"{corpus.name}-{writing.name}-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        cache() / f"{corpus.name}-{writing.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     )
     if not (folder / "about.json").is_file():
         _write(corpus, writing, folder)
     try:
-        held = json.loads((folder / "about.json").read_bytes())
-        writing.know(held["learned"])
-        store = Store(folder, held["digest"], held["counts"], held["dtype"])
+        about = json.loads((folder / "about.json").read_bytes())
+        writing.know(about["learned"])
+        store = Store(folder, about["digest"], about["counts"], about["dtype"])
         for part in PARTS:
             if store.tokens(part).size != store.counts[part]:
                 raise ValueError(f"{part}.bin is cut short")
@@ -115,9 +115,9 @@ def _written(corpus: Corpus, writing: Writing, folder: Path) -> tuple[str, dict[
         for document in corpus.documents():
             ids = writing.ids(document.text).astype(writing.dtype, copy=False)
             for piece in (ids,) if corpus.joined else (ids, end):
-                held = piece.tobytes()
-                files[document.part].write(held)
-                digests[document.part].update(held)
+                content = piece.tobytes()
+                files[document.part].write(content)
+                digests[document.part].update(content)
             counts[document.part] += len(ids) + (not corpus.joined)
     finally:
         for file in files.values():

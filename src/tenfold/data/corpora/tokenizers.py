@@ -1,6 +1,6 @@
 """Ways to write text as tokens: bytes, characters, or pieces that are learned (BPE). Token 0 ends a document.
 
-How many tokens there are is said by the option `size`, so that a model is built before any text is read.
+The option `size` states how many tokens there are, so that a model is built before any text is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEARNED_FROM = 50_000_000  # characters of the training text, at the most
 class Writing(Checked, ABC):
     name: ClassVar[str]
     size: int  # how many different tokens there are
-    lossless: ClassVar[bool] = True  # whether tokens tell the text
+    lossless: ClassVar[bool] = True  # whether the text can be restored from its tokens
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -106,10 +106,10 @@ class Characters(Writing):
         return "".join(symbols[int(i)] if i < len(symbols) else "\ufffd" for i in ids)
 
     def widths(self) -> NDArray[np.int64]:
-        found = np.ones(self.size, dtype=np.int64)
-        found[END] = 0
-        found[2 : 2 + len(self.known)] = [len(character.encode()) for character in self.known]
-        return found
+        sizes = np.ones(self.size, dtype=np.int64)
+        sizes[END] = 0
+        sizes[2 : 2 + len(self.known)] = [len(character.encode()) for character in self.known]
+        return sizes
 
 
 class BPE(Writing):
@@ -135,7 +135,7 @@ class BPE(Writing):
         return str(pieces.to_str())
 
     def know(self, learned: str) -> None:
-        self._blank()  # says what is not installed
+        self._blank()  # raises an error that names what is not installed
         from tokenizers import Tokenizer
 
         self._pieces = Tokenizer.from_str(learned)
@@ -158,15 +158,15 @@ class BPE(Writing):
 
     def text(self, ids: Ids) -> str:
         parts = np.split(ids, np.flatnonzero(ids == END))
-        told = [self._pieces.decode([int(i) for i in part if i != END]) for part in parts]
-        return "\f".join(told)
+        texts = [self._pieces.decode([int(i) for i in part if i != END]) for part in parts]
+        return "\f".join(texts)
 
     def widths(self) -> NDArray[np.int64]:
         """A symbol of its alphabet stands for a byte each."""
-        found = np.zeros(self.size, dtype=np.int64)
+        sizes = np.zeros(self.size, dtype=np.int64)
         for piece, number in json.loads(self._pieces.to_str())["model"]["vocab"].items():
-            found[number] = 0 if number == END else len(piece)
-        return found
+            sizes[number] = 0 if number == END else len(piece)
+        return sizes
 
 
 def _alphabet() -> list[str]:

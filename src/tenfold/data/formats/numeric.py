@@ -64,7 +64,7 @@ class Format(ABC):
         """The answer as a person writes it, from one row of answer tokens: `7 5 3 ;` -> `357`.
 
         What a model writes need not be a number: anything that is not a digit stays visible. Where the
-        format pads to a width, leading zeros are padding; but where the question tells how long its answer
+        format pads to a width, leading zeros are padding; but where the question determines how long its answer
         is (1000-999 = 0001), only what is `beyond` that, so the problems are `examples`.
         """
         ended = np.append(np.flatnonzero(tokens == vocabulary.end), len(tokens))[0]
@@ -215,7 +215,7 @@ class InPlace(Format):
 
 
 class Padded(Format):
-    """Zeros in front of operands, to a width; a subclass says in which order digits then stand.
+    """Zeros in front of operands, to a width; a subclass decides the order of the digits.
 
     `width: 4` takes operands of up to 4 digits, and answers have as many digits as these may need. With `spare`, `width` is
     the least: an operand of n digits has n + spare places if that is more, so there is no longest one, and what overflows
@@ -337,7 +337,7 @@ def fill(
 def reversed_answer(
     examples: Examples, vocabulary: Vocabulary, widths: Ints | None
 ) -> tuple[Line, Ints, Ints]:
-    """The answer from its units on, then the end; its places do not tell where it ends.
+    """The answer from its units on, then the end; its places do not show where it ends.
 
     Padded to `widths` (N,) digits, if these are given and the answer goes on beyond its highest digit.
     """

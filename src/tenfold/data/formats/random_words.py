@@ -50,10 +50,10 @@ class InText(Woven):
         return task.vocabulary.with_words([word(number) for number in range(self.different)])
 
     def words(self, examples: Examples, vocabulary: Vocabulary) -> list[Words]:
-        said, gaps = wording_of(examples), examples.operands.shape[1] + 1
-        if said is not None:
+        wording, gaps = wording_of(examples), examples.operands.shape[1] + 1
+        if wording is not None:
             one = np.zeros(len(examples), dtype=np.int64)
-            return [Words.choose([words], one, vocabulary) for words in said]
+            return [Words.choose([words], one, vocabulary) for words in wording]
         bits = draws(examples, gaps * (1 + self.most)).reshape(len(examples), gaps, 1 + self.most)
         count = below(bits[:, :, 0], self.most + 1)
         ids: Ints = len(vocabulary.symbols) + below(bits[:, :, 1:], self.different)
@@ -63,11 +63,11 @@ class InText(Woven):
         """With its words: `ma re 12+ ti 345 ka lo`."""
         vocabulary = self.vocabulary(task)
         gaps = self.words(examples.rows([row]), vocabulary)
-        said = [vocabulary.text(words.ids[0, : words.count[0]]) for words in gaps]
+        texts = [vocabulary.text(words.ids[0, : words.count[0]]) for words in gaps]
         bare = Task.question(task, examples, row)  # its own may not stand number by number
         numbers = re.findall(r"\w+\W?", bare)  # `12+`, `345`
-        front = len(said) - len(numbers)  # a problem of fewer numbers has more gaps before these
-        pieces = [*said[:front], *itertools.chain(*zip(numbers, said[front:], strict=True))]
+        front = len(texts) - len(numbers)  # a problem of fewer numbers has more gaps before these
+        pieces = [*texts[:front], *itertools.chain(*zip(numbers, texts[front:], strict=True))]
         return " ".join(piece for piece in pieces if piece)
 
     def parse(self, task: Task, text: str) -> Examples:

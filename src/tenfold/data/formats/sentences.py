@@ -1,7 +1,7 @@
-"""Problems asked in sentences, for models that read in place and for those that write their answer.
+"""Problems written as sentences, for models that read in place and for those that write their answer.
 
-The template of a problem follows from its digits. `held_out` of them, the last ones, are written only where they are asked
-for: by a person, or by the slice `sentences`, which asks every template by itself. The word before the second number does
+The template of a problem follows from its digits. `held_out` of them, the last ones, are written only on request:
+by a person, or by the slice `sentences`, which has every template by itself. The word before the second number does
 the work of the operator, and has its role.
 
 Shapes: N examples, T tokens of a line.
@@ -65,9 +65,9 @@ class Spoken(Format):
             raise TenfoldError(
                 f"a sentence is about 2 numbers, not {examples.operands.shape[1]}; another format may do"
             )
-        said = wording_of(examples)
-        if said is not None:
-            return [said], np.zeros(len(examples), dtype=np.int64)
+        wording = wording_of(examples)
+        if wording is not None:
+            return [wording], np.zeros(len(examples), dtype=np.int64)
         taught = self._taught(vocabulary.symbols[vocabulary.operator])
         return taught, below(draws(examples, 1)[:, 0], len(taught))
 

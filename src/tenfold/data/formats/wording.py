@@ -77,8 +77,8 @@ def words_of(task: Task) -> list[str]:
         raise TenfoldError(
             f"sentences are written in base 2 to 10, where letters are no digits; not {task.base}"
         )
-    said = {word for phrase in phrases(task.operator) for gap in phrase for word in gap}
-    return sorted(said - {task.operator})
+    words = {word for phrase in phrases(task.operator) for gap in phrase for word in gap}
+    return sorted(words - {task.operator})
 
 
 def understood(text: str, task: Task, vocabulary: Vocabulary) -> tuple[list[str], Wording]:

@@ -87,7 +87,7 @@ class Squeeze:
 
 
 class Woven(InPlace):
-    """In place among words; a subclass says which (`words`), and what stands for the operator."""
+    """In place among words; a subclass defines the words and what stands for the operator."""
 
     words_follow_operator: ClassVar[bool]  # or stand before it
 
@@ -108,9 +108,9 @@ class Woven(InPlace):
         n, size = bare.question.tokens.shape
         starts = self._starts(examples, size)
         question = _placed(bare.question, starts, examples, self.size)
-        said = self.operators(examples, vocabulary)
-        if said is not None:
-            question.tokens[:, starts[1:] - 1] = said[:, None]
+        operators = self.operators(examples, vocabulary)
+        if operators is not None:
+            question.tokens[:, starts[1:] - 1] = operators[:, None]
         answer = np.full((n, size), -1, dtype=np.int64)
         answer[:, size - bare.answer.tokens.shape[1] :] = bare.answer.tokens
         cuts = [0, *(starts[1:] - (not self.words_follow_operator)).tolist(), size]
@@ -146,7 +146,7 @@ class Woven(InPlace):
 
 
 def wording_of(examples: Examples) -> Wording | None:
-    """What a person said around the numbers, with a gap for every one and one more."""
+    """What a person wrote around the numbers, with a gap for every one and one more."""
     wording = examples.wording
     if wording is not None and len(wording) != examples.operands.shape[1] + 1:
         raise TenfoldError(

@@ -81,7 +81,7 @@ def draw_cascade(
 ) -> Digits:
     """Pairs of `length`-digit numbers, uniform among those with longest cascade exactly `cascade`.
 
-    `leading` says that no number starts with 0 (but for 0 itself).
+    `leading` means that no number starts with 0 (but for 0 itself).
     """
     chain = _chain(cascading, length, base, cascade, leading)
     if chain is None:

@@ -114,9 +114,9 @@ def of_levels(wanted: Ints, draw: Draw, measure: Measure) -> tuple[Digits, Ints]
                 f"none of {tried:,} problems of up to {operands.shape[2]} digits has {wanted[left[0]]} levels"
             )
         drawn, their_lengths = draw(block)
-        found, later = measure(drawn), []
+        counts, later = measure(drawn), []
         for each in np.unique(wanted[left]):
-            rows, fit = left[wanted[left] == each], np.flatnonzero(found == each)
+            rows, fit = left[wanted[left] == each], np.flatnonzero(counts == each)
             now = min(len(rows), len(fit))
             operands[rows[:now]], lengths[rows[:now]] = drawn[fit[:now]], their_lengths[fit[:now]]
             later.append(rows[now:])

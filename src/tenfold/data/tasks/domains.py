@@ -38,7 +38,7 @@ class Domain:
 
     lengths: Sequence[int]
     every: bool = False
-    digits: str | None = None  # those that occur; all, if not said
+    digits: str | None = None  # those that occur; all by default
     equal: bool = False  # draw the lengths alike, not by how many problems they have
 
     def __post_init__(self) -> None:
@@ -96,10 +96,10 @@ class Domain:
         return operands, lengths
 
     def _symbols(self, base: int) -> list[int]:
-        found = [DIGITS.index(digit) for digit in self.digits or DIGITS[:base]]
-        if max(found) >= base:
+        values = [DIGITS.index(digit) for digit in self.digits or DIGITS[:base]]
+        if max(values) >= base:
             raise TenfoldError(f'the digits "{self.digits}" in base {base}; 0 to {base - 1}')
-        return found
+        return values
 
     def _counts(self, length: int, base: int) -> list[int]:
         """How many numbers have exactly 1, 2, ..., `length` digits."""
@@ -110,10 +110,10 @@ class Domain:
 
     def _sizes(self, terms: int, base: int) -> list[int]:
         """Of the problems of each length."""
-        held = self._counts(max(self.lengths), base)
+        counts = self._counts(max(self.lengths), base)
         if self.every:
-            return [held[length - 1] ** terms for length in self.lengths]
-        up_to = [0, *accumulate(held)]
+            return [counts[length - 1] ** terms for length in self.lengths]
+        up_to = [0, *accumulate(counts)]
         return [up_to[length] ** terms - up_to[length - 1] ** terms for length in self.lengths]
 
     def _lengths(
@@ -142,12 +142,12 @@ def domain(
     `lengths: [4, 5]` is D45, and with `equal` has as many problems of 4 digits as of 5. `digits: "6789"`: of these alone,
     so that training leaves holes.
     """
-    found = Domain(lengths or [length], every, digits, equal)
-    if max(found.lengths) > length:
+    chosen = Domain(lengths or [length], every, digits, equal)
+    if max(chosen.lengths) > length:
         raise TenfoldError(
-            f"a domain of the lengths {list(found.lengths)} where {length} digits are asked for; none may be longer"
+            f"a domain of the lengths {list(chosen.lengths)} where {length} digits are requested; none may be longer"
         )
-    return found.draw(rng, n, terms, base)
+    return chosen.draw(rng, n, terms, base)
 
 
 def exactly(rng: np.random.Generator, weights: Sequence[int], n: int, bits: int = BITS) -> Ints:

@@ -29,20 +29,20 @@ def finite(
     inner: Spec = Spec(name="longest"),  # noqa: B008 (frozen)
     seed: NonNegativeInt = 0,
 ) -> tuple[Digits, Ints]:
-    """Of `count` problems that `inner` draws once, uniformly and with replacement; `seed` tells which these are.
+    """Of `count` problems that `inner` draws once, uniformly and with replacement; `seed` decides which these are.
 
     The problems of a smaller count are the first of a larger one.
     """
-    digits, lengths = held(count, inner.model_dump_json(), seed, length, terms, base)
+    digits, lengths = training_set(count, inner.model_dump_json(), seed, length, terms, base)
     chosen = rng.integers(0, count, n)
     return digits[chosen], lengths[chosen]
 
 
 @functools.lru_cache(8)
-def held(
+def training_set(
     count: int, inner: str, seed: int, length: int, terms: int, base: int
 ) -> tuple[Digits, Ints]:
-    """The problems, in blocks that do not depend on how many are asked for."""
+    """The problems, in blocks that do not depend on how many are requested."""
     from tenfold.data.tasks.samplers import SAMPLERS  # it lists this one
 
     draw = SAMPLERS.bind(Spec.model_validate_json(inner))

@@ -1,7 +1,7 @@
 """Which operands to draw: functions (rng, n, length, terms, base) -> digits (N, M, W), lengths (N, M).
 
 A task draws the operands that are read by columns: one for the successor, two for a sum. What it then makes
-of them is its own affair (`Task.fit`).
+of them is decided by `Task.fit`.
 
 Every sampler is vectorised over examples, and draws numbers without leading zeros (0 itself is `0`).
 """
@@ -130,9 +130,9 @@ def complexity(
     wanted = rng.integers(0, min(length, length if most is None else most) + 1, n)
     columns = rng.integers(np.maximum(wanted, 1), length + 1) if shorter else np.full(n, length)
     digits = np.zeros((n, 2, length), dtype=np.uint8)
-    for each, held in np.unique(np.stack([wanted, columns], 1), axis=0).tolist():
-        rows = np.flatnonzero((wanted == each) & (columns == held))
-        digits[rows, :, :held] = draw_cascade(rng, len(rows), held, base, each, leading=False)
+    for each, size in np.unique(np.stack([wanted, columns], 1), axis=0).tolist():
+        rows = np.flatnonzero((wanted == each) & (columns == size))
+        digits[rows, :, :size] = draw_cascade(rng, len(rows), size, base, each, leading=False)
     return digits, significant(digits)
 
 
@@ -182,15 +182,15 @@ def levels(
     """
     draw, measure = _problems(rng, inner, length, terms, base, multiplier, largest)
     if most is None:
-        asked = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
-        asked = [each for each in asked if each >= least]
+        counts = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
+        counts = [each for each in counts if each >= least]
     else:
-        asked = list(range(least, most + 1))
-    if not asked:
+        counts = list(range(least, most + 1))
+    if not counts:
         raise TenfoldError(f"no levels from {least} to {most or 'the most that are common'}")
     digits, drawn = draw(n)
     chosen = np.flatnonzero(rng.random(n) < share)
-    wanted = rng.choice(asked, len(chosen))
+    wanted = rng.choice(counts, len(chosen))
     digits[chosen], drawn[chosen] = of_levels(wanted, draw, measure)
     return digits, drawn
 
@@ -226,10 +226,11 @@ def level_by_level(
 ) -> dict[str, Sampler]:
     """Samplers of problems of this length by their levels, `levels-0`, `levels-1`, ...: those that are not rare."""
     inner = Spec(name="longest")
-    found = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
+    counts = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
     more: Any = {"multiplier": multiplier, "largest": largest, "inner": inner}
     return {
-        f"levels-{each}": functools.partial(levels, least=each, most=each, **more) for each in found
+        f"levels-{each}": functools.partial(levels, least=each, most=each, **more)
+        for each in counts
     }
 
 
@@ -284,7 +285,7 @@ def by_part(
     *,
     of: dict[str, Spec | Sampler],
 ) -> Drawn:
-    """For the task `several`: what each of its parts draws from; a part that is not named is not asked."""
+    """For the task `several`: what each of its parts draws from; a part that is not named has no problems."""
     raise TenfoldError(
         f"a sampler by parts ({', '.join(of)}) is for the task `several`; this one has no parts"
     )
@@ -318,11 +319,11 @@ def appended(
 
 def shifted(digits: Digits, lengths: Ints, by: Ints, width: int) -> Drawn:
     """Every operand of row i with `by[i]` zeros at its end, in arrays of this width: 12 by 2 -> 1200."""
-    n, terms, held = digits.shape
+    n, terms, columns = digits.shape
     place = np.arange(width) - by[:, None, None]  # (N, 1, width): where each digit comes from
-    inside = (place >= 0) & (place < held)
+    inside = (place >= 0) & (place < columns)
     taken = np.take_along_axis(
-        digits, np.broadcast_to(place.clip(0, held - 1), (n, terms, width)), -1
+        digits, np.broadcast_to(place.clip(0, columns - 1), (n, terms, width)), -1
     )
     moved = np.where(inside, taken, 0).astype(np.uint8)
     return moved, np.where(digits.any(-1), lengths + by[:, None], lengths)

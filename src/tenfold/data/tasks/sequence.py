@@ -125,18 +125,18 @@ class SequenceTask(Task):
     def parse(self, text: str) -> Examples:
         """Symbols separated by spaces; single characters may also stand side by side."""
         names = self.symbols[: self.base]
-        found = [token for chunk in text.split() for token in self._split(chunk, names)]
-        if not found:
+        tokens = [token for chunk in text.split() for token in self._split(chunk, names)]
+        if not tokens:
             raise TenfoldError(
                 "the input is empty; write some of the symbols "
                 + ", ".join(names[:10])
                 + ", ..." * (len(names) > 10)
             )
-        for token in found:
+        for token in tokens:
             if token not in names:
                 raise unknown("symbol", shortened(token), names)
-        tokens = np.array([names.index(token) for token in found][::-1], dtype=self._dtype)
-        return self.solve(tokens[None, None], np.array([[len(tokens)]], dtype=np.int64))
+        ids = np.array([names.index(token) for token in tokens][::-1], dtype=self._dtype)
+        return self.solve(ids[None, None], np.array([[len(ids)]], dtype=np.int64))
 
     def _split(self, chunk: str, names: list[str]) -> Sequence[str]:
         return [chunk] if chunk in names or any(len(name) > 1 for name in names) else chunk

@@ -282,7 +282,7 @@ class NumberTask(Task):
         return f"digits of the {most}"
 
     def operands_of(self, text: str, what: str, example: str) -> tuple[Digits, Ints]:
-        """The numbers in a text such as `12+345`, or an error that says what was expected."""
+        """The numbers in a text such as `12+345`, or an error that states what was expected."""
         terms = [term.strip() for term in text.split(self.operator)]
         number = f"[{DIGITS[: self.base]}]+"
         if len(terms) != self.terms or not all(re.fullmatch(number, term) for term in terms):

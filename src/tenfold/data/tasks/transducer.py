@@ -4,7 +4,7 @@ Columns are read from the least significant on. 12+345 is (2, 5) (1, 4) (-, 3) (
 state of an adder is its carry. An operand that has ended has no digit: blank.
 
 A *hub* is an operand of a few digits that every column needs, such as a multiplier: it is not read by columns,
-its value is chosen at the start and held by the state. 6*47 starts in the state (6, carry 0) and reads 7, 4, -.
+its value is chosen at the start and stored in the state. 6*47 starts in the state (6, carry 0) and reads 7, 4, -.
 
 Shapes: N examples, M operands, M' operands read by columns (all but the hub), S symbols (a column's digits as one
 number), Q states, U values of the hub.
@@ -69,8 +69,8 @@ class Transducer:
         both = [[rule(state, column) for column in columns] for state in range(states)]
         table = np.array(both, dtype=np.int64)  # (Q, S, 2)
         begins = np.array([start] if starts is None else starts, dtype=np.int64)
-        held = np.zeros(states, dtype=np.int64) if value is None else np.array(value)
-        return cls(base, operands, table[..., 0], table[..., 1], begins, held, hub)
+        values = np.zeros(states, dtype=np.int64) if value is None else np.array(value)
+        return cls(base, operands, table[..., 0], table[..., 1], begins, values, hub)
 
     @property
     def states(self) -> int:
@@ -104,8 +104,8 @@ class Transducer:
         digits[:, :, :width] = np.where(there, operands[:, by_column], self.base)
         value = np.zeros(n, dtype=np.int64)
         if self.hub is not None:  # few digits, but the array may be as wide as the others are long
-            held = int(lengths[:, self.hub].max())
-            value = (operands[:, self.hub, :held] * self.base ** np.arange(held)).sum(-1)
+            size = int(lengths[:, self.hub].max())
+            value = (operands[:, self.hub, :size] * self.base ** np.arange(size)).sum(-1)
         return self.symbol(digits.transpose(0, 2, 1)), self.starts[value]
 
     def write(self, operands: Digits, lengths: Ints) -> Ints:

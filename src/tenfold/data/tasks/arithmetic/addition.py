@@ -82,10 +82,10 @@ class Addition(NumberTask):
         return level_by_level(length, self.terms, self.base)
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
-        found: dict[str, dict[str, Sampler]] = {"nines": {"nines": nines}}
+        slices: dict[str, dict[str, Sampler]] = {"nines": {"nines": nines}}
         if self.terms == 2:
-            found |= {"cascades": cascades(length, self.base), "carries": lone_carries(length)}
-        return found
+            slices |= {"cascades": cascades(length, self.base), "carries": lone_carries(length)}
+        return slices
 
 
 def settle(columns: np.ndarray, base: int) -> Digits:

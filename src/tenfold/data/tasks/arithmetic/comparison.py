@@ -64,8 +64,8 @@ class Comparison(NumberTask):
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """Numbers that are alike in their 1, 2, 4, ... highest digits, in all but the lowest, and in all."""
         sizes = powers(length) | ({"cascade-all": length - 1} if length > 1 else {})
-        found = {name: functools.partial(alike, highest=size) for name, size in sizes.items()}
-        return {"cascades": {**found, "equal": functools.partial(alike, highest=length)}}
+        cascades = {name: functools.partial(alike, highest=size) for name, size in sizes.items()}
+        return {"cascades": {**cascades, "equal": functools.partial(alike, highest=length)}}
 
 
 def running_sign(operands: Digits) -> NDArray[np.int8]:

@@ -1,7 +1,7 @@
 """Multiplication of two numbers of many digits each: 123*4567 -> 561741.
 
 Every digit of one meets every digit of the other, so no operand is short enough to be a hub, and no machine over columns
-writes the product. `digits` says how many the shorter number may have: an answer has so much room beyond the longer one,
+writes the product. `digits` is how many the shorter number may have: an answer has so much room beyond the longer one,
 which a format must know before it sees the problem.
 """
 
@@ -58,9 +58,9 @@ class FullMultiplication(NumberTask):
             )
         n, _, width = operands.shape
         columns = np.zeros((n, width + self.digits), dtype=np.int32)
-        found = convolved(operands[:, 0], operands[:, 1])
-        kept = min(found.shape[1], columns.shape[1])  # what is beyond is zero: one is short
-        columns[:, :kept] = found[:, :kept]
+        product = convolved(operands[:, 0], operands[:, 1])
+        kept = min(product.shape[1], columns.shape[1])  # what is beyond is zero: one is short
+        columns[:, :kept] = product[:, :kept]
         answer = settle(columns, self.base)
         return Examples(operands, lengths, answer, significant(answer))
 

@@ -20,7 +20,7 @@ Residues = NDArray[Any]  # (N,): 64 bits, or Python's integers
 
 
 class Modular(NumberTask):
-    """Two numbers of which the residue of something is asked."""
+    """A task whose answer is the residue of a function of two numbers."""
 
     terms = 2
     usual_sampler = staticmethod(numbers)

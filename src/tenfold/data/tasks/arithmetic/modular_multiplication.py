@@ -1,6 +1,6 @@
 """Multiplication modulo a number: (a*b) mod m, with as many digits as m-1 has.
 
-97*5 -> 85 modulo 100. The residues of both numbers are found as for a sum, and one product of them is left.
+97*5 -> 85 modulo 100. The residues of both numbers are computed as for a sum, and one product of them is left.
 """
 
 from __future__ import annotations

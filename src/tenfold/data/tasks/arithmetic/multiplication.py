@@ -71,15 +71,15 @@ class Multiplication(NumberTask):
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         n, _, width = operands.shape
-        held = int(lengths[:, 0].max(initial=1))
-        if held > self.multiplier:
+        size = int(lengths[:, 0].max(initial=1))
+        if size > self.multiplier:
             row = int(lengths[:, 0].argmax())
             raise TenfoldError(
-                f"the multiplier {shortened(self.text(operands[row, 0], held))} has {held} digits; "
+                f"the multiplier {shortened(self.text(operands[row, 0], size))} has {size} digits; "
                 f"at most {self.multiplier}, or set multiplier to 2 or 3"
             )
-        places = (self.base ** np.arange(held)).astype(np.int32)
-        value = (operands[:, 0, :held] * places).sum(-1, dtype=np.int32)
+        places = (self.base ** np.arange(size)).astype(np.int32)
+        value = (operands[:, 0, :size] * places).sum(-1, dtype=np.int32)
         if self.most is not None and value.max(initial=0) > self.most:
             raise TenfoldError(f"the multiplier {value.max()} is too large; at most {self.most}")
         columns = np.zeros((n, width + self.multiplier), dtype=np.int32)

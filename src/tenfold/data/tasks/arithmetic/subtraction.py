@@ -58,8 +58,8 @@ class Subtraction(NumberTask):
         answer, positive = settled[:, :width], settled[:, width]
         examples = Examples(operands, lengths, answer, lengths[:, 0].copy(), beyond="zeros")
         if len(wrong := np.flatnonzero(positive == 0)):
-            asked = shortened(self.question(examples, int(wrong[0])))
-            raise TenfoldError(f"{asked} is negative; write the larger number first")
+            question = shortened(self.question(examples, int(wrong[0])))
+            raise TenfoldError(f"{question} is negative; write the larger number first")
         return examples
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
@@ -94,8 +94,8 @@ class Subtraction(NumberTask):
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """Borrows that run over 1, 2, 4, ... columns, and below the highest over all; 10...0 minus anything."""
         sizes = powers(length) | ({"cascade-all": length - 1} if length > 1 else {})
-        found = {name: functools.partial(borrows, cascade=size) for name, size in sizes.items()}
-        return {"cascades": {**found, "power": power}}
+        cascades = {name: functools.partial(borrows, cascade=size) for name, size in sizes.items()}
+        return {"cascades": {**cascades, "power": power}}
 
 
 def borrows(

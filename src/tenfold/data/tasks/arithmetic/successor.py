@@ -73,8 +73,8 @@ class Successor(NumberTask):
         sizes = {name: size for name, size in powers(length).items() if size < length}
         if self.base == 2:  # the highest digit is a 1, so it cannot be what ends a run of ones
             sizes = {name: size for name, size in sizes.items() if size < length - 1}
-        found = {name: functools.partial(ending, nines=size) for name, size in sizes.items()}
-        return {"cascades": dict(found), "nines": {"nines": nines}}
+        cascades = {name: functools.partial(ending, nines=size) for name, size in sizes.items()}
+        return {"cascades": dict(cascades), "nines": {"nines": nines}}
 
 
 def ending(

@@ -5,7 +5,7 @@
     0?34,15,53      nnn: no edge leaves 0
 
 Edges stand in any order, so whether one can be walked may hang on any others, at any distance: no window and no bias
-by distance tells which. The answer marks the edges one by one, `y` or `n`; it is as long as the graph, as a sum is.
+by distance decides which. The answer marks the edges one by one, `y` or `n`; it is as long as the graph, as a sum is.
 
 The start is a hub, needed by every column, with the role of the first operand; where edges come from is the second,
 where they lead to the third. The format `interleaved` lists edges as pairs, each after the start: `?034005053`.

@@ -3,7 +3,7 @@
     d a c a n v d n      determiner, adjective, conjunction, adjective, noun, verb, determiner, noun
     B I I I E O B E      begin, inside, end of a phrase; outside of any
 
-A phrase ends in its noun, so tags are found from the last word on: the word and the tag to its right decide. A run of
+A phrase ends in its noun, so tags are decided from the last word on: the word and the tag to its right decide. A run of
 adjectives is inside a phrase if a noun stands at its right end, however long it is (`aaan` -> `IIIE`), and outside if
 not (`aaav` -> `OOOO`): what carries are to a sum. The last word is column 0, as the units are of a number.
 

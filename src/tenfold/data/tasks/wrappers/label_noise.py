@@ -46,8 +46,8 @@ class Noise:
         answer = examples.answer
         inside = np.arange(answer.shape[1]) < examples.answer_length[:, None]
         wrong = inside & (rng.random(answer.shape) < self.share)
-        held = np.searchsorted(self.symbols, answer).clip(max=len(self.symbols) - 1)
-        other = (held + rng.integers(1, len(self.symbols), answer.shape)) % len(self.symbols)
+        place = np.searchsorted(self.symbols, answer).clip(max=len(self.symbols) - 1)
+        other = (place + rng.integers(1, len(self.symbols), answer.shape)) % len(self.symbols)
         return replace(
             examples, answer=np.where(wrong, self.symbols[other], answer).astype(answer.dtype)
         )

@@ -1,4 +1,4 @@
-"""Several tasks in one model: sums and products, or sums of two, three and four numbers; the operator tells which.
+"""Several tasks in one model: sums and products, or sums of two, three and four numbers; the operator decides which.
 
 Every problem belongs to one part, drawn by its share:
 
@@ -8,7 +8,7 @@ Every problem belongs to one part, drawn by its share:
 All problems are written alike. A problem of fewer numbers than others lacks the first ones; an answer has as much room
 as any part needs. A number that only some problems use as a multiplier has no short field of its own: in place it gets
 a whole frame, `____6*__345`, as an addend does. There it has a role of its own, after those of all operands, so that
-an encoding can tell it from an addend (`uniform` with `operand: 2`).
+an encoding can distinguish it from an addend (`uniform` with `operand: 2`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ USUAL = {"sum": Spec(name="addition"), "product": Spec(name="multiplication")}
 
 
 class Several(NumberTask):
-    """`Several().parse("12+345")`, `Several().parse("6*345")`: of sums and products, if nothing else is said.
+    """`Several().parse("12+345")`, `Several().parse("6*345")`: sums and products by default.
 
     `shares` are in proportion, 1 each by default. A sampler serves every part; `by-part` gives each its own.
 
@@ -75,13 +75,13 @@ class Several(NumberTask):
         self.room = max(_room(part) for part in parts)
 
     def _check(self) -> None:
-        """Every problem is to tell which part it is of."""
+        """Every problem must show which part it belongs to."""
         seen: dict[tuple[str, int], str] = {}
         for label, part in self.parts.items():
             if part.base != self.base:
                 raise TenfoldError(f'"{label}" counts in base {part.base}, others in {self.base}')
             if part.terms == 1:
-                raise TenfoldError(f'"{label}" is of one number, without an operator to tell it by')
+                raise TenfoldError(f'"{label}" is of one number, so no operator distinguishes it')
             other = seen.setdefault((part.operator, part.terms), label)
             if other != label:
                 raise TenfoldError(
@@ -99,18 +99,18 @@ class Several(NumberTask):
 
     @property
     def counted(self) -> str:
-        told = {part.counted for part in self.parts.values()}
-        return told.pop() if len(told) == 1 else "digits of the longest number but a multiplier"
+        units = {part.counted for part in self.parts.values()}
+        return units.pop() if len(units) == 1 else "digits of the longest number but a multiplier"
 
     def solve(self, operands: Digits, lengths: Ints, which: Ints | None = None) -> Examples:
-        """`which` tells the part of each problem by its number; without it all are of the first."""
+        """`which` is the number of the part of each problem; by default, all belong to the first."""
         which = np.zeros(len(operands), dtype=np.int64) if which is None else which
-        found = {}
+        solved = {}
         for number, part in enumerate(self.parts.values()):
             mine, first = which == number, self.terms - part.terms
             if mine.any():
-                found[number] = part.solve(operands[mine, first:], lengths[mine, first:])
-        return self._joined(which, found)
+                solved[number] = part.solve(operands[mine, first:], lengths[mine, first:])
+        return self._joined(which, solved)
 
     def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
         which = np.zeros(len(examples), dtype=np.int64)
@@ -124,17 +124,17 @@ class Several(NumberTask):
         check_length(length)
         draws = self._draws(sampler)
         share = np.array([self.shares[label] for label in draws])
-        asked = np.array([self.number_of[label] for label in draws])
-        which = rng.choice(asked, n, p=share / share.sum())
-        found = {}
+        numbers_of_parts = np.array([self.number_of[label] for label in draws])
+        which = rng.choice(numbers_of_parts, n, p=share / share.sum())
+        sampled = {}
         for label, draw in draws.items():
             if count := int((which == self.number_of[label]).sum()):
                 drawn = self.parts[label].sample(count, length, rng, draw)
-                found[self.number_of[label]] = drawn
-        return self._joined(which, found)
+                sampled[self.number_of[label]] = drawn
+        return self._joined(which, sampled)
 
     def _draws(self, sampler: Sampler | None) -> dict[str, Sampler | None]:
-        """What each part that is asked draws from."""
+        """What each part draws from; a part that a sampler does not name draws nothing."""
         if not (isinstance(sampler, functools.partial) and sampler.func is by_part):
             return dict.fromkeys(self.parts, sampler)
         given: dict[str, Spec | Sampler] = sampler.keywords["of"]
@@ -143,16 +143,16 @@ class Several(NumberTask):
                 raise unknown("part", label, self.parts)
         return {k: SAMPLERS.bind(v) if isinstance(v, Spec) else v for k, v in given.items()}
 
-    def _joined(self, which: Ints, found: dict[int, Examples]) -> Examples:
+    def _joined(self, which: Ints, examples: dict[int, Examples]) -> Examples:
         """Problems of each part, in order, as problems of this task: the missing operands first."""
         n, parts = len(which), list(self.parts.values())
-        width = max(each.operands.shape[2] for each in found.values())
+        width = max(each.operands.shape[2] for each in examples.values())
         operands = np.zeros((n, self.terms, width), dtype=np.uint8)
         lengths = np.zeros((n, self.terms), dtype=np.int64)
         answer = np.zeros((n, width + self.room), dtype=np.uint8)
         answer_length, hub, operator = (np.zeros(n, dtype=np.int64) for _ in range(3))
         beyond = np.full(n, "nothing")
-        for number, each in found.items():
+        for number, each in examples.items():
             part, rows = parts[number], which == number
             first = self.terms - part.terms
             operands[rows, first:, : each.operands.shape[2]] = each.operands
@@ -170,25 +170,25 @@ class Several(NumberTask):
             if text.count(part.operator) == part.terms - 1:
                 return self._joined(np.array([number]), {number: part.parse(text)})
         rng = np.random.default_rng(0)
-        asked = [part.question(part.sample(1, 2, rng), 0) for part in self.parts.values()]
+        samples = [part.question(part.sample(1, 2, rng), 0) for part in self.parts.values()]
         raise TenfoldError(
-            f'"{shortened(text)}" is none of {", ".join(self.parts)}; write it as "{asked[0]}"'
-            + "".join(f' or "{other}"' for other in asked[1:])
+            f'"{shortened(text)}" is none of {", ".join(self.parts)}; write it as "{samples[0]}"'
+            + "".join(f' or "{other}"' for other in samples[1:])
         )
 
     def cascade(self, examples: Examples) -> Ints | None:
         """None where a part has none."""
-        found = np.zeros(len(examples), dtype=np.int64)
+        longest_of = np.zeros(len(examples), dtype=np.int64)
         for part in self.parts.values():
             rows, first = self._of(part, examples), self.terms - part.terms
             mine = examples.rows(rows)
             mine = replace(mine, operands=mine.operands[:, first:], lengths=mine.lengths[:, first:])
             if len(rows):
-                told = part.cascade(mine)
-                if told is None:
+                of_part = part.cascade(mine)
+                if of_part is None:
                     return None
-                found[rows] = told
-        return found
+                longest_of[rows] = of_part
+        return longest_of
 
     def _of(self, part: Task, examples: Examples) -> Ints:
         """The rows of a part's problems."""
@@ -197,17 +197,17 @@ class Several(NumberTask):
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
         """The uniform problems of each part, and what is hard in it: `product`, `sum-cascade-4`, `product-nines`."""
-        found = {"parts": {label: only(label, longest) for label in self.parts}}
+        slices = {"parts": {label: only(label, longest) for label in self.parts}}
         for label, part in self.parts.items():
             for name, drawn in part.hard(length).items():
-                found.setdefault(name, {}).update(labelled(label, drawn))
-        return found
+                slices.setdefault(name, {}).update(labelled(label, drawn))
+        return slices
 
     def by_levels(self, length: int) -> dict[str, Sampler]:
-        found: dict[str, Sampler] = {}
+        samplers: dict[str, Sampler] = {}
         for label, part in self.parts.items():
-            found |= labelled(label, part.by_levels(length))
-        return found
+            samplers |= labelled(label, part.by_levels(length))
+        return samplers
 
 
 def only(label: str, draw: Sampler) -> Sampler:

@@ -1,6 +1,6 @@
-"""Any task, asked of the last few digits of its numbers: f(a mod 10^n, b mod 10^n).
+"""Any task, applied to the last few digits of its numbers: f(a mod 10^n, b mod 10^n).
 
-That is the function which, says the `principled` paper, a model with absolute positions learns from numbers of n digits.
+According to the `principled` paper, this is the function that a model with absolute positions learns from numbers of n digits.
 12345+6789 of the last 3 digits is 345+789 -> 1134. Questions stay as they are; only what is true changes. So whatever asks
 and grades problems of a task also measures a model against the truncated function.
 """
@@ -73,12 +73,12 @@ class Truncated(NumberTask):
         return self.inner.counted
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
-        found = self.inner.solve(*self.cut(operands, lengths))
-        return replace(found, operands=operands, lengths=lengths)
+        solved = self.inner.solve(*self.cut(operands, lengths))
+        return replace(solved, operands=operands, lengths=lengths)
 
     def solve_as(self, examples: Examples, operands: Digits, lengths: Ints) -> Examples:
-        found = self.inner.solve_as(examples, *self.cut(operands, lengths))
-        return replace(found, operands=operands, lengths=lengths)
+        solved = self.inner.solve_as(examples, *self.cut(operands, lengths))
+        return replace(solved, operands=operands, lengths=lengths)
 
     def cut(self, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         """The last digits of these numbers: 12045, 678 to 3 -> 45, 678."""
@@ -88,8 +88,8 @@ class Truncated(NumberTask):
 
     def truncate(self, examples: Examples) -> Examples:
         """Problems of the task itself with the answers of their last digits; what each asks stays as it is."""
-        found = self.solve_as(examples, examples.operands, examples.lengths)
-        return replace(found, wording=examples.wording)
+        solved = self.solve_as(examples, examples.operands, examples.lengths)
+        return replace(solved, wording=examples.wording)
 
     def sample(
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
