@@ -229,7 +229,7 @@ def test_how_far_carries_run():
             {"a": "addition", "b": {"name": "addition", "base": 2}},
             '"b" counts in base 2, others in 10',
         ),
-        ({"a": "successor", "b": "addition"}, '"a" is of one number, without an operator'),
+        ({"a": "successor", "b": "addition"}, '"a" is of one number, so no operator'),
         ({"a": "adition"}, 'unknown task "adition"; did you mean "addition"'),
     ],
 )
