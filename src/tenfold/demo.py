@@ -40,7 +40,7 @@ USUAL = (1_000_000, 100_000)
 
 
 def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]:
-    """Train, prove, add a million digits, compare; write a figure and a page, and say where they are."""
+    """Train, prove, add a million digits, compare; write a figure and a page, and return their paths."""
     recipes = [recipe(source, scale, name=name) for name, source in RECIPES.items()]
     folders = [out / name for name in RECIPES]
     with Board() as board:

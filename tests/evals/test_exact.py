@@ -249,7 +249,7 @@ def asked_with_seed(seed, task):
 def test_rows_are_told_as_they_come(task):
     examiner, told = Examiner(Batcher(task, Reversed(), "causal")), []
     rows = examiner.rows(
-        Oracle(examiner.batcher), (2, 3), n=5, tell=lambda done, of: told.append((done, of))
+        Oracle(examiner.batcher), (2, 3), n=5, progress=lambda done, of: told.append((done, of))
     )
     assert told == [(1, 2), (2, 2)]
     assert rows[0].as_json() == {

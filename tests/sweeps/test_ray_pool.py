@@ -62,7 +62,7 @@ def test_a_node_dies_in_the_middle(tmp_path, nodes):
     killed = []
 
     def tell(entries):
-        if not killed and sum(entry.told.get("step", 0) > 20 for entry in entries) >= 2:
+        if not killed and sum(entry.status.get("step", 0) > 20 for entry in entries) >= 2:
             made.remove_node(workers[0], allow_graceful=False)
             killed.append(time.monotonic())
 
@@ -140,11 +140,11 @@ def test_what_no_node_has(monkeypatch):
         def nodes():
             return [{"Alive": True, "Resources": {"CPU": 4.0, "memory": 1e9}}]
 
-    staff = cluster.OnRay()
-    staff.ray = Hollow
-    errand = cluster.Errand(SMOKE.replace(train={"device": "cuda"}).as_json(), None, None, None)
+    pool = cluster.RayPool()
+    pool.ray = Hollow
+    job = cluster.SweepJob(SMOKE.replace(train={"device": "cuda"}).as_json(), None, None, None)
     with pytest.raises(TenfoldError, match="needs 1 cores and 1 GPU; no node"):
-        staff.start(0, errand, threads=1, memory=1)
-    errand = cluster.Errand(SMOKE.as_json(), None, None, None)
+        pool.start(0, job, threads=1, memory=1)
+    job = cluster.SweepJob(SMOKE.as_json(), None, None, None)
     with pytest.raises(TenfoldError, match="needs 8 cores; no node"):
-        staff.start(0, errand, threads=8, memory=1)
+        pool.start(0, job, threads=8, memory=1)

@@ -18,7 +18,7 @@ from tenfold.runs.train import train
 from tenfold.sweeps import worker as work
 from tenfold.sweeps.local_pool import LocalPool
 from tenfold.sweeps.sweep import plan, run_sweep
-from tenfold.sweeps.worker import status
+from tenfold.sweeps.worker import read_status
 
 SMOKE = recipe("symmetry/addition-relative", "smoke")
 LONG = SMOKE.replace(train={"steps": 10**6, "checkpoint_every": 10**6})
@@ -187,7 +187,7 @@ def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
     heard, ended = [], []  # steps, and the process that told of them; the process that we ended
 
     def tell(entries):
-        step, held = entries[0].told.get("step", 0), holder(entries[0].folder)
+        step, held = entries[0].status.get("step", 0), holder(entries[0].folder)
         if step and "pid" in held:
             heard.append((held["pid"], step))
             if step > 100 and not ended:
@@ -205,7 +205,7 @@ def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
 @pytest.mark.full
 def test_a_worker_that_always_dies_fails_after_three_tries(tmp_path):
     def tell(entries):
-        if entries[0].told.get("step", 0) >= 1 and entries[0].state == "running":
+        if entries[0].status.get("step", 0) >= 1 and entries[0].state == "running":
             with_lease = holder(entries[0].folder)
             if "pid" in with_lease:
                 os.kill(int(with_lease["pid"]), signal.SIGKILL)
@@ -232,7 +232,7 @@ from tenfold.sweeps.sweep import plan, run_sweep
 if __name__ == "__main__":
     smoke = recipe("symmetry/addition-relative", "smoke")
     endless = smoke.replace(train={"steps": 10**6, "checkpoint_every": 10**6})
-    run_sweep([endless], sys.argv[1], progress=lambda entries: print(entries[0].told.get("step"), flush=True))
+    run_sweep([endless], sys.argv[1], progress=lambda entries: print(entries[0].status.get("step"), flush=True))
 """
 
 
@@ -345,7 +345,7 @@ def test_as_many_as_fit(monkeypatch):
 
 
 def test_a_status_that_is_not_there_or_damaged(tmp_path):
-    assert status(tmp_path) == {}
+    assert read_status(tmp_path) == {}
     (tmp_path / "status.json").write_text('{"st')
-    assert status(tmp_path) == {}
+    assert read_status(tmp_path) == {}
     assert Run(tmp_path, SMOKE).finished is False

@@ -17,7 +17,7 @@ SMOKE = recipe("symmetry/addition-relative", "smoke")  # 20 steps
 
 def entry(name, state, seed=0, **told):
     made = SweepEntry(SMOKE.replace(name=name, seed=seed), Path(name), Count(1, 100, 1), state)
-    made.told = told
+    made.status = told
     return made
 
 

@@ -65,7 +65,7 @@ def parse_numbers(text: str, what: str, least: int) -> list[int]:
     >>> parse_numbers("0-2,7", "seed", 0)
     [0, 1, 2, 7]
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,18})(?:-(\d{1,18})(?::(\d{1,18}))?)?\s*", part)
         if match is None:
@@ -79,10 +79,10 @@ def parse_numbers(text: str, what: str, least: int) -> list[int]:
         if step == 0:
             raise TenfoldError(f'"{part}" is not a range of {what}s; its step is 0')
         last, step = first if last is None else last, step or 1
-        if len(found) + (last - first) // step >= MOST:
+        if len(numbers) + (last - first) // step >= MOST:
             raise TenfoldError(f'"{part}" is too many {what}s; {MOST:,} at the most')
-        found += range(first, last + 1, step)
-    return found
+        numbers += range(first, last + 1, step)
+    return numbers
 
 
 def print_json(value: Any) -> None:

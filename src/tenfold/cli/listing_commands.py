@@ -85,7 +85,7 @@ def ls(
     *,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """List what there is, a line each; or tell about one.
+    """List what there is, a line each; or describe one.
 
     `tenfold ls pe`, `tenfold ls pe alibi`
     """
@@ -94,25 +94,25 @@ def ls(
     from tenfold.runs.listing import details, listing
 
     if name is not None:
-        told = details(kind, name)
-        return print_json(told) if json_ else print(told["about"], *_lines(told), sep="\n")
-    found = listing(kind)
+        component = details(kind, name)
+        return print_json(component) if json_ else print(component["about"], *_lines(component), sep="\n")
+    lines = listing(kind)
     if json_:
-        return print_json([{"name": name, "about": about} for name, about in found])
-    width = max((len(name) for name, _ in found), default=0)
-    for name, about in found:
+        return print_json([{"name": name, "about": about} for name, about in lines])
+    width = max((len(name) for name, _ in lines), default=0)
+    for name, about in lines:
         print(f"{name:{width}}  {about}".rstrip())
-    if not found:
+    if not lines:
         print(f"no {kind} yet", file=sys.stderr)
     return None
 
 
-def _lines(told: dict[str, Any]) -> list[str]:
+def _lines(component: dict[str, Any]) -> list[str]:
     """The options of a component: `  axis: str = 'index'`."""
     shown = [
         f"  {option['name']}: {option['type']}"
         + (f" = {option['default']!r}" if "default" in option else "")
-        for option in told["options"]
+        for option in component["options"]
     ]
     return ["", "options:", *(shown or ["  none"])]
 
@@ -154,6 +154,6 @@ def doctor(*, json_: Annotated[Json, Parameter(name="--json")] = False) -> None:
         print_json([vars(finding) for finding in findings])
     else:
         for finding in findings:
-            print(f"{'ok ' if finding.ok else 'BAD'}  {finding.what}: {finding.found}")
+            print(f"{'ok ' if finding.ok else 'BAD'}  {finding.what}: {finding.result}")
     if not all(finding.ok for finding in findings):
         raise SystemExit(1)

@@ -45,7 +45,8 @@ def train(
         bool, Parameter(negative=(), help="Keep every question and answer in samples.jsonl.")
     ] = False,
     calibrated: Annotated[
-        Path | None, Parameter(help="What `tenfold calibrate` found: its lines bias attention.")
+        Path | None,
+        Parameter(help="A file that `tenfold calibrate` wrote: its lines bias attention."),
     ] = None,
     positions: Annotated[
         Literal["keep", "drop"] | None,
@@ -127,8 +128,10 @@ def eval(
         nullcontext() if log_samples is None else sample_log(log_samples) as log,
         Watch([opened.recipe.name], [0]) as watch,
     ):
-        tell = watch.counting(f"measuring the {checkpoint} checkpoint")
-        rows = opened.evaluate(wanted, parts, n, which=checkpoint, seed=seed, tell=tell, log=log)
+        progress = watch.counting(f"measuring the {checkpoint} checkpoint")
+        rows = opened.evaluate(
+            wanted, parts, n, which=checkpoint, seed=seed, progress=progress, log=log
+        )
     if json_:
         known = {
             "run": opened.recipe.run_name,

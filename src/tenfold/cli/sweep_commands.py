@@ -33,7 +33,7 @@ def sweep(
     out: Annotated[Path, Parameter(help="The folder of the runs.")] = Path("runs"),
     fresh: Annotated[bool, Parameter(negative=(), help="Start every run over.")] = False,
     track: Annotated[
-        str | None, Parameter(help="Also tell a tracker, such as tensorboard.")
+        str | None, Parameter(help="The tracker that draws the curves: tensorboard.")
     ] = None,
     log_samples: Annotated[
         bool, Parameter(negative=(), help="Keep every question and answer of the measurements.")
@@ -48,12 +48,12 @@ def sweep(
     `tenfold sweep grid.py --on ray --address auto --dry-run`
     """
     from tenfold.sweeps.grid import grid as read_grid
-    from tenfold.sweeps.sweep import plan, run_sweep, staff_of
+    from tenfold.sweeps.sweep import plan, pool_of, run_sweep
     from tenfold.sweeps.sweep_progress import Board
     from tenfold.sweeps.sweep_text import print_outcome, print_plan
 
     recipes = read_grid(grid, scale, parse_numbers(seeds, "seed", 0) if seeds is not None else None)
-    staff_of(on, workers, address)  # what is wrong with these is told first
+    pool_of(on, workers, address)  # raises first where one of these is wrong
     if dry_run:
         return print_plan(plan(recipes, out), workers, as_json=json_)
     with Board() as board:

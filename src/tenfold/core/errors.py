@@ -15,7 +15,7 @@ class TenfoldError(Exception):
 
 
 class Stopped(TenfoldError):
-    """Training was asked to stop by a signal; everything up to the last step is saved."""
+    """A signal stopped training; everything up to the last step is saved."""
 
     def __init__(self, message: str, signal_number: int) -> None:
         super().__init__(message)

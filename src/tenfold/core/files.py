@@ -1,6 +1,6 @@
 """Files: written whole or not at all, and YAML files read as mappings.
 
-What is wrong with a YAML file is one line that says where.
+A YAML file that cannot be read gives an error of one line with the place.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _Strict(Loader):  # type: ignore[misc]  # which of the two it is, is known
 
 
 def parsed(text: str, loader: Any = Loader) -> Any:
-    """What YAML says; nested too deep is a RecursionError, before a loader in C runs out of stack.
+    """The value of a YAML text; nested too deep is a RecursionError, before a loader in C runs out of stack.
 
     >>> parsed("a: [1, {b: 2}]")
     {'a': [1, {'b': 2}]}

@@ -1,4 +1,4 @@
-"""Components by name: found by walking a package and by entry points, built from validated options.
+"""Components by name, collected from a package and from entry points, and built from validated options.
 
 A component is a class or a function. Its keyword parameters are its options; those that the caller
 supplies (`width`, `heads`, ...) are filled in, the others come from the recipe and are checked against
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Everything of one kind: what `of` lists, what is found in `package`, and what entry points of `group` add."""
+    """Everything of one kind: what `of` lists, the components of `package`, and what entry points of `group` add."""
 
     def __init__(
         self,
@@ -82,27 +82,27 @@ class Registry(Generic[T]):
         self.kind, self.group, self.of, self.package, self.base = kind, group, of, package, base
 
     @functools.cached_property
-    def _found(self) -> dict[str, Callable[..., T]]:
-        found: dict[str, Callable[..., Any]] = {
+    def _components(self) -> dict[str, Callable[..., T]]:
+        known: dict[str, Callable[..., Any]] = {
             name_of(component): component for component in self.of
         }
         for module in _modules(self.package) if self.package else ():
             for thing in vars(module).values():
                 if inspect.isclass(thing) and issubclass(thing, self.base or object):
                     if "name" in vars(thing) and thing.__module__ == module.__name__:
-                        found[name_of(thing)] = thing
+                        known[name_of(thing)] = thing
         for point in entry_points(group=self.group):
-            problem = self._problem(point, found)
+            problem = self._problem(point, known)
             if problem is None:
-                found[point.name] = point.load()
+                known[point.name] = point.load()
             else:
-                told = f'{self.kind} "{point.name}" of {point.value} is left out: {problem}'
-                warnings.warn(told, stacklevel=2)
-        return dict(sorted(found.items()))
+                message = f'{self.kind} "{point.name}" of {point.value} is left out: {problem}'
+                warnings.warn(message, stacklevel=2)
+        return dict(sorted(known.items()))
 
-    def _problem(self, point: EntryPoint, found: Mapping[str, Any]) -> str | None:
+    def _problem(self, point: EntryPoint, known: Mapping[str, Any]) -> str | None:
         """Why another package's component cannot be taken; it does not take the others along."""
-        if point.name in found:
+        if point.name in known:
             return "there is one of that name"
         try:
             thing = point.load()
@@ -116,12 +116,12 @@ class Registry(Generic[T]):
         return None if stated == point.name else f'its name is "{stated}"'
 
     def names(self) -> list[str]:
-        return list(self._found)
+        return list(self._components)
 
     def __getitem__(self, name: str) -> Callable[..., T]:
-        if name not in self._found:
-            raise unknown(self.kind, name, self._found)
-        return self._found[name]
+        if name not in self._components:
+            raise unknown(self.kind, name, self._components)
+        return self._components[name]
 
     def check(self, spec: Spec, given: tuple[str, ...] = ()) -> dict[str, Any]:
         """The options of `spec`, validated; parameters in `given` belong to the caller."""
@@ -133,7 +133,7 @@ class Registry(Generic[T]):
         return _validated(schema, spec.options, f'{self.kind} "{spec.name}"')
 
     def factory(self, spec: Spec, given: tuple[str, ...] = ()) -> Callable[..., T]:
-        """A callable that makes the component; it takes every name of `given` and passes on what is asked for."""
+        """A callable that makes the component; it takes every name of `given` and passes on what the component takes."""
         component, options = self[spec.name], self.check(spec, given)
         wanted = options_of(component)
 

@@ -24,25 +24,25 @@ def right_by_digit(examiner: Examiner, model: Answerer, examples: Examples) -> t
 
     What a format asks for counts, padding above the highest digit too, as it does for exact match.
     """
-    batcher, found = examiner.batcher, []
+    batcher, parts = examiner.batcher, []
 
-    def note(_length: int, _label: str, asked: Examples, answers: Ints, _right: Bools) -> None:
-        written = batcher.format.write(asked, batcher.task.vocabulary)
+    def note(_length: int, _label: str, examples: Examples, answers: Ints, _right: Bools) -> None:
+        written = batcher.format.write(examples, batcher.task.vocabulary)
         column = np.broadcast_to(written.answer.column, answers.shape)  # (B, A)
         graded = np.arange(answers.shape[1]) < written.graded[:, None]
         places = int(column.max()) + 1
         right = np.zeros((len(answers), places), dtype=np.bool_)
-        held = right.copy()
+        graded_digits = right.copy()
         np.put_along_axis(right, column, (answers == written.answer.tokens) & graded, 1)
-        np.put_along_axis(held, column, graded, 1)
-        found.append((right, held))
+        np.put_along_axis(graded_digits, column, graded, 1)
+        parts.append((right, graded_digits))
 
     examiner.grade(model, examples, 0, "", note)
-    places = max(right.shape[1] for right, _ in found)
-    rights, helds = zip(
-        *((_widened(r, places), _widened(h, places)) for r, h in found), strict=True
+    places = max(right.shape[1] for right, _ in parts)
+    rights, graded = zip(
+        *((_widened(r, places), _widened(g, places)) for r, g in parts), strict=True
     )
-    return np.concatenate(rights), np.concatenate(helds)
+    return np.concatenate(rights), np.concatenate(graded)
 
 
 def digit_rows(
@@ -59,15 +59,13 @@ def digit_rows(
     """
     rows = []
     for at, label, examples in examiner.questions([length], [slice], n):
-        right, held = right_by_digit(examiner, model, examples)
+        right, graded = right_by_digit(examiner, model, examples)
         for first, last in digits:
-            of = held[:, first - 1 : last].any(1)
-            count = int(((right | ~held)[:, first - 1 : last].all(1) & of).sum())
-            if asked := int(of.sum()):
+            of = graded[:, first - 1 : last].any(1)
+            count = int(((right | ~graded)[:, first - 1 : last].all(1) & of).sum())
+            if n := int(of.sum()):
                 name = f"digit-{first}" if first == last else f"digit-{first}-{last}"
-                rows.append(
-                    Measurement(at, label, name, count / asked, asked, *wilson(count, asked))
-                )
+                rows.append(Measurement(at, label, name, count / n, n, *wilson(count, n)))
     return rows
 
 

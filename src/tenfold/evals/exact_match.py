@@ -2,10 +2,10 @@
 
 Shapes: N problems, B rows of a batch, T tokens of a sequence, A answer tokens.
 
-Slices are at the end: which problems of a length are drawn. A slice names the samplers to draw from at a length, none where it does not apply:
+Slices stand at the end. A slice names the samplers to draw from at a length, none where it does not apply:
 `cascades` of sums of 5 digits is `cascade-1`, `cascade-2`, `cascade-4` and `cascade-all`.
-Which problems are hard is for the task to say (`Task.hard`). `carries`, `hard`, `levels`, `multipliers`, `parts`, `pads`,
-`shifted`, `sentences` and `pairs` are asked only where named.
+The task decides which problems are hard (`Task.hard`). `carries`, `hard`, `levels`, `multipliers`, `parts`, `pads`,
+`shifted`, `sentences` and `pairs` are drawn only where a recipe names them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tenfold.evals.statistics import Measurement, wilson
 MEMORY = 2**29  # bytes that one batch of an evaluation may take
 
 
-# Hears of a graded batch: length, slice, its problems, the answers (B, A), and whether each is right (B,).
+# Is called with a graded batch: length, slice, its problems, the answers (B, A), and whether each is right (B,).
 Log = Callable[[int, str, Examples, Ints, NDArray[np.bool_]], None]
 
 
@@ -41,7 +41,7 @@ class Answerer(Protocol):
 
 @dataclass(frozen=True)
 class Examiner:
-    """Asks a model problems of a task: the same ones for the same seed, whatever else is asked."""
+    """Grades a model on problems of a task. The problems depend on the seed, the length and the slice only."""
 
     batcher: Batcher
     seed: int = 0
@@ -55,22 +55,22 @@ class Examiner:
         lengths: Sequence[int],
         slices: Sequence[str] = ("uniform",),
         n: int = 1000,
-        tell: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
     ) -> list[Measurement]:
         """Exact match and per-digit accuracy at every length, on every slice that applies there.
 
-        `tell(done, all)` hears of every length and slice that is done, `log` of every batch that was graded.
+        `progress(done, all)` is called after every length and slice, `log` after every graded batch.
         """
         if n < 1:
             raise TenfoldError(f"{n} problems; at least 1 is needed")
         of = len(self.samplers(lengths, slices))
-        found: list[Measurement] = []
+        rows: list[Measurement] = []
         for done, (length, label, examples) in enumerate(self.questions(lengths, slices, n)):
-            found += self.grade(model, examples, length, label, log)
-            if tell is not None:
-                tell(done + 1, of)
-        return found
+            rows += self.grade(model, examples, length, label, log)
+            if progress is not None:
+                progress(done + 1, of)
+        return rows
 
     def questions(
         self, lengths: Sequence[int], slices: Sequence[str], n: int
@@ -118,7 +118,7 @@ class Examiner:
         label: str,
         log: Log | None = None,
     ) -> list[Measurement]:
-        exact = right = written = asked = 0
+        exact = right = written = graded = 0
         vocabulary = self.batcher.vocabulary
         for answer, target in self.answers(model, examples):
             whole, tokens, _ = grade(answer, target)
@@ -127,9 +127,9 @@ class Examiner:
             right += int((tokens & digits).sum())
             written += int(digits.sum())
             if log is not None:
-                batch = examples.rows(slice(asked, asked + len(whole)))
+                batch = examples.rows(slice(graded, graded + len(whole)))
                 log(length, label, batch, answer.cpu().numpy(), whole.cpu().numpy())
-            asked += len(whole)
+            graded += len(whole)
         n = len(examples)
         return [
             Measurement(length, label, "exact", exact / n, n, *wilson(exact, n)),
@@ -153,8 +153,8 @@ class Examiner:
         row = 512 * span if linear else 4 * (3 * self.heads * span**2 + 16 * self.width * span)
         if row > 8 * MEMORY:
             raise TenfoldError(
-                f"an input of {span} tokens needs about {row / 2**30:.0f} GiB of memory; this model can be "
-                f"asked up to about {8 * MEMORY // 512 if linear else self._affordable()} tokens"
+                f"an input of {span} tokens needs about {row / 2**30:.0f} GiB of memory; this model can "
+                f"answer up to about {8 * MEMORY // 512 if linear else self._affordable()} tokens"
             )
         size = max(1, min(MEMORY // row, 1024))
         for start in range(0, len(examples), size):
@@ -263,9 +263,9 @@ def pairs(length: int, task: Task, written: Format) -> dict[str, Sampler]:
     if task.drawn != 2 or task.terms != 2:
         return {}
     shorter = [2**i for i in range((length - 1).bit_length())]
-    asked = [*((length, m) for m in shorter), *((m, length) for m in shorter), (length, length)]
+    wanted = [*((length, m) for m in shorter), *((m, length) for m in shorter), (length, length)]
     return {
-        f"{a}x{b}": functools.partial(pair, digits=(a, b)) for a, b in asked if _can(task, (a, b))
+        f"{a}x{b}": functools.partial(pair, digits=(a, b)) for a, b in wanted if _can(task, (a, b))
     }
 
 
@@ -289,8 +289,8 @@ def pair_of(label: str) -> tuple[int, int] | None:
     >>> pair_of("5x2"), pair_of("cascade-4")
     ((5, 2), None)
     """
-    found = re.fullmatch(r"(\d+)x(\d+)", label)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.fullmatch(r"(\d+)x(\d+)", label)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 SLICES: dict[str, Slice] = {

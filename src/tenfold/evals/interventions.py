@@ -2,7 +2,7 @@
 
 12+345 = 357. The 4 becomes 5: the true answer is 367, the tens moved. The 5 becomes 9: 361, units and tens moved. Over
 many problems and all other digits, the share of changes that move each column of the answer is a matrix for each
-operand; the task's own matrix beside it says what should be.
+operand; the task's own matrix beside it is the truth.
 
 Shapes: N problems, M operands, W their columns, C columns of an answer, all from the units on.
 """
@@ -22,7 +22,7 @@ from tenfold.evals.exact_match import Answerer, Examiner
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-ROWS = 2**15  # changed problems that are held at once
+ROWS = 2**15  # changed problems in memory at once
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Influence:
         Below 0: the input digit is above the answer's. Answer columns that have no such digit do not count.
         """
         columns = np.arange(shares.shape[2]) - np.arange(shares.shape[1])[:, None]  # (W, C)
-        found = {}
+        means = {}
         for offset in range(int(columns.min()), int(columns.max()) + 1):
             cells = shares[:, columns == offset]
-            held = ~np.isnan(cells)
-            if held.any(1).all():
-                found[offset] = (np.where(held, cells, 0).sum(1) / held.sum(1)).tolist()
-        return found
+            defined = ~np.isnan(cells)
+            if defined.any(1).all():
+                means[offset] = (np.where(defined, cells, 0).sum(1) / defined.sum(1)).tolist()
+        return means
 
 
 def changes(task: Task, examples: Examples, where: Bools | None = None) -> Changed:
@@ -86,7 +86,7 @@ def changes(task: Task, examples: Examples, where: Bools | None = None) -> Chang
 
 
 def _able(task: Task, operands: Digits, lengths: Ints) -> Bools:
-    """Which are problems of the task: 12-7 is, 12-70 is not. Halved until what is refused is found."""
+    """Which are problems of the task: 12-7 is, 12-70 is not. A refused batch is halved until the refused problems stand alone."""
     if not len(operands):
         return np.zeros(0, dtype=np.bool_)
     try:
@@ -107,20 +107,22 @@ def answers(examiner: Examiner, model: Answerer, examples: Examples) -> tuple[In
     """
     vocabulary = examiner.batcher.vocabulary
     linear = bool(getattr(model, "linear", False))
-    said: list[Ints] = []
+    answered: list[Ints] = []
     true: list[Ints] = []
     for batch in examiner.batches(examples, linear):
         column = batch.sequence.places["column"][:, -batch.read :].cpu().numpy()
         column = np.broadcast_to(column, batch.target.shape)
         target = batch.target.masked_fill(batch.target == IGNORED, vocabulary.end)
-        for found, tokens in (
-            (said, model.answer(batch.without_answer(vocabulary.pad))),
+        for rows, tokens in (
+            (answered, model.answer(batch.without_answer(vocabulary.pad))),
             (true, target),
         ):
-            held = np.full((len(batch), int(column.max()) + 2), -1, dtype=np.int64)
-            np.put_along_axis(held, column, tokens.cpu().numpy(), 1)  # no column: the last, cut off
-            found.append(held[:, :-1])
-    return _stacked(said), _stacked(true)
+            by_column = np.full((len(batch), int(column.max()) + 2), -1, dtype=np.int64)
+            np.put_along_axis(
+                by_column, column, tokens.cpu().numpy(), 1
+            )  # no column: the last, cut off
+            rows.append(by_column[:, :-1])
+    return _stacked(answered), _stacked(true)
 
 
 def _stacked(parts: list[Ints]) -> Ints:
@@ -154,8 +156,8 @@ def influence(examiner: Examiner, model: Answerer, sets: Sequence[Examples]) -> 
     sums = np.zeros((2, terms, width, columns))
     right = 0
     for some in (block for examples in sets for block in _blocks(examples, task.base)):
-        said, true = answers(examiner, model, some)
-        right += int((said == true).all(1).sum())
+        answered, true = answers(examiner, model, some)
+        right += int((answered == true).all(1).sum())
         changed = changes(task, some)
         at = (changed.operand, changed.column)
         np.add.at(counts, at, 1)
@@ -172,12 +174,12 @@ def _check(task: Task, examples: Examples) -> None:
     again = task.solve(examples.operands, examples.lengths)
     if not np.array_equal(again.answer, examples.answer):
         raise TenfoldError(
-            f'problems of the task "{task.name}" cannot be changed: their numbers alone do not say what is asked'
+            f'problems of the task "{task.name}" cannot be changed: their numbers alone do not make a question'
         )
 
 
 def _blocks(examples: Examples, base: int) -> Iterator[Examples]:
-    """Some problems at a time, so that all their changes can be held."""
+    """Some problems at a time, so that all their changes fit into memory."""
     size = max(1, ROWS // (int(examples.lengths.sum(1).max()) * (base - 1)))
     for start in range(0, len(examples), size):
         yield examples.rows(slice(start, start + size))

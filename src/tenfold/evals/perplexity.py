@@ -57,7 +57,7 @@ class TextMemory:
             most = 8 * self.bytes // (8 * self.layers * self.width + 16 * self.heads + 32)
             raise TenfoldError(
                 f"a length of {length:,} tokens needs about {(keys + self.query(length)) / 2**30:.0f} GiB of memory; "
-                f"this model can be asked up to about {most:,}"
+                f"this model can read up to about {most:,}"
             )
         part = max(1, min(length, MOST, self.bytes // self.query(length)))
         blocks = max(1, self.bytes // (part * self.query(length) + keys))
@@ -66,12 +66,12 @@ class TextMemory:
 
 @dataclass(frozen=True)
 class Reader:
-    """Lets a model predict a text: the same tokens for the same seed, whatever else is asked."""
+    """Lets a model predict a text: the same tokens for the same seed."""
 
     text: Tokens  # (M,) that is read, mapped or in memory
     widths: NDArray[np.int64] | None = None  # bytes of each token, for bits per byte: (V,)
     schemes: Sequence[Scheme] = ()
-    passage: int = 1  # tokens of one, unless a longer length is asked for
+    passage: int = 1  # tokens of one, unless a longer length is requested
     seed: int = 0  # 0 reads from the beginning of the text on, another from elsewhere
     memory: TextMemory = TextMemory()
     device: str = "cpu"
@@ -82,21 +82,21 @@ class Reader:
         lengths: Sequence[int],
         slices: Sequence[str] = ("uniform",),
         n: int = 1000,
-        tell: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> list[Measurement]:
         """Perplexity, loss (nats a token) and bits per byte of n tokens; 95% intervals over passages of the text."""
         for name in slices:
             if name not in SLICES:
                 raise unknown("slice of a text", name, SLICES)
         passages = self.passages(n, max(lengths))
-        found: list[Measurement] = []
+        rows: list[Measurement] = []
         for done, length in enumerate(lengths):
             read = Read(self, model, passages, length)
             for name in slices:
-                found += SLICES[name](read)
-            if tell is not None:
-                tell(done + 1, len(lengths))
-        return found
+                rows += SLICES[name](read)
+            if progress is not None:
+                progress(done + 1, len(lengths))
+        return rows
 
     def passages(self, n: int, longest: int) -> NDArray[np.int64]:
         """What is read: of each passage all tokens but the first are predicted, n in all or a little less: (P, W + 1)."""
@@ -134,7 +134,7 @@ class Reader:
     def _losses(self, model: Model, rows: NDArray[np.int64]) -> Losses:
         """Of the tokens of each row but its first: (rows, T)."""
         at_once, part = self.memory.plan(rows.shape[1] - 1)
-        found = np.empty((len(rows), rows.shape[1] - 1))
+        losses = np.empty((len(rows), rows.shape[1] - 1))
         for first in range(0, len(rows), at_once):
             tokens = torch.from_numpy(rows[first : first + at_once])
             batch = running_text(tokens, self.schemes).to(self.device)
@@ -142,9 +142,9 @@ class Reader:
             for logits in model.in_parts(batch, part):
                 target = batch.target[:, done : done + logits.shape[1]]
                 loss = F.cross_entropy(logits.mT.double(), target, reduction="none")
-                found[first : first + len(tokens), done : done + target.shape[1]] = loss.cpu()
+                losses[first : first + len(tokens), done : done + target.shape[1]] = loss.cpu()
                 done += target.shape[1]
-        return found
+        return losses
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,12 @@ class Read:
         yield from by_position(self.blocks, self.length)
 
     def _told(self, losses: Losses, label: str) -> Iterator[Measurement]:
-        n, mean, held = losses.size, float(losses.mean()), interval(losses)
-        yield Measurement(self.length, label, "loss", mean, n, *held)
-        yield Measurement(self.length, label, "perplexity", math.exp(mean), n, *map(_exp, held))
+        n, mean, bounds = losses.size, float(losses.mean()), interval(losses)
+        yield Measurement(self.length, label, "loss", mean, n, *bounds)
+        yield Measurement(self.length, label, "perplexity", math.exp(mean), n, *map(_exp, bounds))
         if self.reader.widths is not None:
             scale = n / float(self.reader.widths[self.passages[:, 1:]].sum()) / math.log(2)
-            bits = (None if bound is None else bound * scale for bound in held)
+            bits = (None if bound is None else bound * scale for bound in bounds)
             yield Measurement(self.length, label, "bits-per-byte", mean * scale, n, *bits)
 
 
@@ -212,10 +212,10 @@ def by_position(losses: Losses, length: int) -> list[Measurement]:
     [('position-1', 4.0, 2), ('position-2', 3.0, 2), ('position-3-4', 1.5, 4)]
     """
     place = np.arange(losses.shape[1]) % length + 1
-    found, low, high = [], 1, 1
+    rows, low, high = [], 1, 1
     while low <= length:
         inside = losses[:, (place >= low) & (place <= high)]
         name = f"position-{low}" if low == high else f"position-{low}-{high}"
-        found.append(Measurement(length, name, "loss", float(inside.mean()), inside.size))
+        rows.append(Measurement(length, name, "loss", float(inside.mean()), inside.size))
         low, high = high + 1, min(2 * high, length)
-    return found
+    return rows

@@ -1,4 +1,4 @@
-"""Measurements, and statistics that say what they are over: samples, seeds, or pairs of seeds.
+"""Measurements, and statistics with what they are over: samples, seeds, or pairs of seeds.
 
 All are deterministic: small cases are counted out, larger ones drawn with a fixed seed.
 """
@@ -93,10 +93,10 @@ def bootstrap(
         chosen = np.indices((n,) * n).reshape(n, -1).T  # (n^n, n)
     else:
         chosen = np.random.default_rng(seed).integers(0, n, (draws, n))
-    found = np.asarray(statistic(given[chosen], axis=1), dtype=np.float64)
+    resampled = np.asarray(statistic(given[chosen], axis=1), dtype=np.float64)
     tail = (1 - level) / 2
-    low = np.quantile(found, tail, method="inverted_cdf")
-    high = -np.quantile(-found, tail, method="inverted_cdf")
+    low = np.quantile(resampled, tail, method="inverted_cdf")
+    high = -np.quantile(-resampled, tail, method="inverted_cdf")
     return float(low), float(high)
 
 
@@ -114,7 +114,7 @@ class Cell:
     """What several seeds came to in one setting.
 
     `interval` is over seeds (None with one): what other seeds would give. `samples` is Wilson's over the
-    problems of all seeds pooled as if one model had been asked them all: how finely these very models were
+    problems of all seeds pooled as if one model had answered them all: how finely these very models were
     measured, and nothing about other seeds.
     """
 
@@ -167,15 +167,15 @@ def paired(first: Mapping[Any, float], second: Mapping[Any, float]) -> Paired:
     Had both the same chances, each difference could as well have the other sign; `p` is the share of all
     2^n sign flips that come out as far from 0 as what was seen. With n seeds it is at least 2 / 2^n.
 
-    >>> told = paired({0: 0.9, 1: 0.8, 2: 1.0}, {0: 0.5, 1: 0.8, 2: 0.7, 3: 0.1})
+    >>> result = paired({0: 0.9, 1: 0.8, 2: 1.0}, {0: 0.5, 1: 0.8, 2: 0.7, 3: 0.1})
     >>> (
-    ...     told.seeds,
-    ...     round(told.mean, 4),
-    ...     round(told.median, 4),
-    ...     told.wins,
-    ...     told.ties,
-    ...     told.losses,
-    ...     told.p,
+    ...     result.seeds,
+    ...     round(result.mean, 4),
+    ...     round(result.median, 4),
+    ...     result.wins,
+    ...     result.ties,
+    ...     result.losses,
+    ...     result.p,
     ... )
     (3, 0.2333, 0.3, 2, 1, 0, 0.5)
     """

@@ -1,1 +1,1 @@
-"""Runs: recipes, building and training them, and what a finished run can be asked."""
+"""Runs: recipes, building and training them, and reading a finished run."""

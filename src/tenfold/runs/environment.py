@@ -31,26 +31,26 @@ def environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "processor": processor(),
         "cores": os.cpu_count(),
-        "command": told_command(sys.argv),
+        "command": command_line(sys.argv),
     }
 
 
 def processor() -> str:
-    """Its name, where the system tells, and the instructions that torch uses: other ones round otherwise, from one seed too."""
+    """The processor's name where the system gives it, and the instructions that torch uses, since other ones round differently."""
     try:
-        told = re.search(
+        match = re.search(
             r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
         )
     except OSError:  # not a Linux
-        told = None
-    name = told[1].strip() if told else platform.processor() or platform.machine()
+        match = None
+    name = match[1].strip() if match else platform.processor() or platform.machine()
     return f"{name}, {torch.backends.cpu.get_cpu_capability()}"
 
 
-def told_command(words: Sequence[str]) -> str:
-    """As it was called; of a place on this machine its last part alone, since results are read elsewhere.
+def command_line(words: Sequence[str]) -> str:
+    """The command as it was called, with the last part of every absolute path, since results are read elsewhere.
 
-    >>> told_command(
+    >>> command_line(
     ...     [".venv/bin/tenfold", "sweep", "/home/me/a.py", "--out=/home/me/runs", "--seed", "1"]
     ... )
     'tenfold sweep a.py --out=runs --seed 1'
@@ -72,14 +72,14 @@ def commit() -> str | None:
 
 
 def _git(folder: Path, *words: str) -> str:
-    told = subprocess.run(
+    done = subprocess.run(
         ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10, check=True
     )
-    return told.stdout.strip()
+    return done.stdout.strip()
 
 
 def newer_version(folder: Path) -> str | None:
-    """What to say of a run that a newer tenfold made, which this one may not understand."""
+    """The message for a run that a newer tenfold made; None for any other run."""
     try:
         made = json.loads((folder / "environment.json").read_bytes())["tenfold"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -94,5 +94,5 @@ def version_numbers(version: str) -> tuple[int, ...]:
     >>> version_numbers("0.10.2") > version_numbers("0.9")
     True
     """
-    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, match[0].split("."))) if match else ()

@@ -25,7 +25,7 @@ from tenfold.core.errors import TenfoldError
 LIFE = 60.0  # seconds after which a lease that is not renewed has ended
 RENEWALS = 6  # in a life
 POLL = 0.2  # seconds between two looks at a lease that another holds
-UNKNOWN = "unknown"  # when a process began, where the system does not tell
+UNKNOWN = "unknown"  # when a process began, where the system does not show it
 
 
 class Lost(TenfoldError):
@@ -85,11 +85,11 @@ class Lease:
 
     def _take(self) -> bool:
         """Create the next lease, if there is none or the last has ended."""
-        held = leases(self.folder)
-        if held and not ended(held[-1], self.life):
-            self.path = held[-1]
+        existing = leases(self.folder)
+        if existing and not ended(existing[-1], self.life):
+            self.path = existing[-1]
             return False
-        number = int(held[-1].name.removeprefix("lease-")) + 1 if held else 1
+        number = int(existing[-1].name.removeprefix("lease-")) + 1 if existing else 1
         path = self.folder / f"lease-{number:06d}"
         try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
@@ -106,7 +106,7 @@ class Lease:
             path.unlink(missing_ok=True)
             self.path = highest
             return False
-        for left in held:
+        for left in existing:
             left.unlink(missing_ok=True)
         return True
 
@@ -127,9 +127,11 @@ class Lease:
             self._lost = _clock() - self._renewed > self.life
 
     def _ours(self) -> bool:
-        held = leases(self.folder)
+        existing = leases(self.folder)
         return (
-            bool(held) and held[-1] == self.path and _read(self.path).get("attempt") == self.attempt
+            bool(existing)
+            and existing[-1] == self.path
+            and _read(self.path).get("attempt") == self.attempt
         )
 
 
@@ -144,11 +146,11 @@ def leases(folder: Path) -> list[Path]:
 
 def ended(path: Path, life: float = LIFE) -> bool:
     """Whether another may take over: on this machine the process decides, elsewhere the time since the last renewal."""
-    told = _read(path)
-    if told.get("released"):
+    lease = _read(path)
+    if lease.get("released"):
         return True
-    if _visible(told):
-        return _gone(told)
+    if _visible(lease):
+        return _gone(lease)
     try:
         return _now(path.parent) - path.stat().st_mtime > life
     except FileNotFoundError:
@@ -160,17 +162,17 @@ def here(path: Path) -> bool:
     return _visible(_read(path))
 
 
-def _visible(told: dict[str, Any]) -> bool:
-    return told.get("machine") == _machine() and "pid" in told
+def _visible(lease: dict[str, Any]) -> bool:
+    return lease.get("machine") == _machine() and "pid" in lease
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """What a lease says; nothing while it is being written."""
+    """The content of a lease; empty while it is being written."""
     try:
-        told = json.loads(path.read_bytes())
+        lease = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return lease if isinstance(lease, dict) else {}
 
 
 def _now(folder: Path) -> float:
@@ -202,33 +204,33 @@ def _machine() -> str:
         return f"{platform.node()} {uuid.getnode()}"
 
 
-def _gone(told: dict[str, Any]) -> bool:
+def _gone(lease: dict[str, Any]) -> bool:
     """Whether the process of a lease has ended; another one may have its number by now."""
     try:
-        os.kill(int(told["pid"]), 0)
+        os.kill(int(lease["pid"]), 0)
     except ProcessLookupError:
         return True
     except PermissionError:  # another user's: it is there, and we may not know more
         return False
-    return _started(int(told["pid"])) not in (told.get("started"), UNKNOWN)
+    return _started(int(lease["pid"])) not in (lease.get("started"), UNKNOWN)
 
 
 def _started(pid: int) -> str | None:
     """When a process began, by its own clock; None of a zombie, which does nothing any more."""
     try:
-        state, *told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if state in "ZX" else told[18]
+        state, *numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if state in "ZX" else numbers[18]
     except (OSError, ValueError, IndexError):
         return UNKNOWN
 
 
 def _clock() -> float:
-    """Seconds; they go on while the machine sleeps, where the system can tell."""
+    """Seconds; they go on while the machine sleeps, where the system has such a clock."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _holder(path: Path) -> str:
-    told = _read(path)
-    if "pid" not in told:
+    lease = _read(path)
+    if "pid" not in lease:
         return "another process"
-    return f"process {told['pid']}" + ("" if here(path) else f" on {told.get('host')}")
+    return f"process {lease['pid']}" + ("" if here(path) else f" on {lease.get('host')}")

@@ -38,9 +38,9 @@ def about(thing: Any) -> str:
 
 
 def details(kind: str, name: str) -> dict[str, Any]:
-    """All that a component says of itself, and its options; sizes that a model fills in are left out."""
+    """The documentation of a component, and its options; sizes that a model fills in are left out."""
     if kind not in REGISTRIES:
-        raise TenfoldError(f"{kind} have no options to tell of; {', '.join(REGISTRIES)} have")
+        raise TenfoldError(f"{kind} have no options to show; {', '.join(REGISTRIES)} have")
     component = REGISTRIES[kind][name]
     return {
         "name": name,
@@ -58,11 +58,11 @@ def _components(registry: Registry[Any], own_file: bool = True) -> Callable[[], 
     """One line each: of its file where every component has one of its own, else of its own docstring."""
 
     def listed() -> Listing:
-        found = {name: registry[name] for name in registry.names()}
+        components = {name: registry[name] for name in registry.names()}
         by_file = own_file and registry.package is not None
         return [
             (name, about(sys.modules[thing.__module__] if by_file else thing))
-            for name, thing in found.items()
+            for name, thing in components.items()
         ]
 
     return listed
@@ -73,17 +73,17 @@ def _recipes() -> Listing:
 
 
 def _runs() -> Listing:
-    found = []
+    lines = []
     for path in sorted(Path("runs").glob("*/recipe.yaml")):
         try:
             run = Run.open(path.parent)
             state = "finished" if run.finished else f"step {run.progress()['step']}"
-            found.append(
+            lines.append(
                 (path.parent.name, f"{state}, seed {run.recipe.seed}, {run.recipe.pe.name}")
             )
         except TenfoldError as error:
-            found.append((path.parent.name, f"damaged: {error}"))
-    return found
+            lines.append((path.parent.name, f"damaged: {error}"))
+    return lines
 
 
 def _proved() -> Listing:

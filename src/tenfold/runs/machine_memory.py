@@ -1,4 +1,4 @@
-"""How much memory there is to take: of the machine, and of the limit (cgroup 2) that this process is held to."""
+"""The memory that is free: of the machine, and within the limit (cgroup 2) of this process."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available(meminfo: Path = Path("/proc/meminfo"), cgroup: Path = CGROUP) -> int | None:
-    """Bytes that can be taken without swapping; None where the system does not tell."""
-    found: list[int] = []
+    """Bytes that can be taken without swapping; None where the system does not show it."""
+    limits: list[int] = []
     with suppress(OSError, ValueError, LookupError):
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        found.append(int(lines["MemAvailable"].split()[0]) * 1024)
+        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
     with suppress(OSError, ValueError, KeyError):  # "max" is no number: no limit
         limit = int((cgroup / "memory.max").read_text())
         parts = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
         used = int((cgroup / "memory.current").read_text()) - int(parts["inactive_file"])
-        found.append(max(0, limit - used))
-    return min(found) if found else None
+        limits.append(max(0, limit - used))
+    return min(limits) if limits else None
 
 
 def taken(pid: int) -> int:
-    """Bytes that a process holds; 0 where the system does not tell."""
+    """Bytes that a process uses; 0 where the system does not show it."""
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

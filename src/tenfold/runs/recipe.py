@@ -204,7 +204,7 @@ class Recipe(Strict):
     @pydantic.field_validator("claim", mode="before")
     @classmethod
     def _claim_in_words(cls, value: Any) -> Any:
-        """Recipes once held a claim's words; of these, which paper it was is what the ledger knows."""
+        """Early recipes had a mapping here; the ledger knows its `paper`."""
         if isinstance(value, dict) and "paper" in value:
             return re.sub(r"[^a-z0-9]+", "-", str(value["paper"]).lower()).strip("-") or None
         return value

@@ -24,7 +24,7 @@ from tenfold.runs.answer import GoingOn
 from tenfold.runs.build import Built, build
 from tenfold.runs.environment import newer_version
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.sample_log import Hear, describe
+from tenfold.runs.sample_log import SampleSink, describe
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.loop import Metrics
 
@@ -84,20 +84,20 @@ class Run:
     def result(self) -> dict[str, Any]:
         """What the run came to: rows of measurements, steps, seconds, environment."""
         try:
-            found = json.loads((self.folder / "result.json").read_bytes())
+            result = json.loads((self.folder / "result.json").read_bytes())
         except FileNotFoundError:
             raise TenfoldError(f"{self.folder} has not finished; train it first") from None
         except (OSError, ValueError) as error:
             raise TenfoldError(f"{self.folder / 'result.json'} cannot be read: {error}") from None
-        if not isinstance(found, dict):
+        if not isinstance(result, dict):
             raise TenfoldError(f"{self.folder / 'result.json'} is damaged: it holds no result")
-        return found
+        return result
 
     def check_result(self) -> None:
         """Raise if what is there is not this recipe's result, or cannot be read."""
-        held = self.result().get("fingerprint")
-        if held != self.recipe.fingerprint:
-            raise TenfoldError(f"{self.folder} holds results of another recipe ({held})")
+        stored = self.result().get("fingerprint")
+        if stored != self.recipe.fingerprint:
+            raise TenfoldError(f"{self.folder} holds results of another recipe ({stored})")
 
     def check_text(self) -> None:
         """Raise if the text here is not the one that the run was trained on: another Python has another library."""
@@ -105,11 +105,11 @@ class Run:
         path = self.folder / "environment.json"
         if here is None or not path.exists():
             return
-        held = json.loads(path.read_bytes()).get("text")
-        if held not in (None, here):
+        stored = json.loads(path.read_bytes()).get("text")
+        if stored not in (None, here):
             raise TenfoldError(
                 f'{self.folder} was trained on other text than "{self.recipe.task.name}" is here and now '
-                f"(its digest was {held}, it is {here}); train it again with --fresh"
+                f"(its digest was {stored}, it is {here}); train it again with --fresh"
             )
 
     def metrics(self) -> list[Metrics]:
@@ -124,15 +124,15 @@ class Run:
         return self.checkpoint().state if steps else {"step": 0}
 
     def checkpoint(self) -> Checkpoint:
-        found = Checkpoints(self.folder / "checkpoints").latest()
-        if found is None:
+        latest = Checkpoints(self.folder / "checkpoints").latest()
+        if latest is None:
             raise TenfoldError(f"{self.folder} has no checkpoint yet; train it first")
-        if found.state["fingerprint"] != self.recipe.fingerprint:
+        if latest.state["fingerprint"] != self.recipe.fingerprint:
             raise TenfoldError(
                 f"the checkpoint in {self.folder} belongs to another recipe "
-                f"({found.state['fingerprint']}, the folder's is {self.recipe.fingerprint})"
+                f"({latest.state['fingerprint']}, the folder's is {self.recipe.fingerprint})"
             )
-        return found
+        return latest
 
     def model(self, which: Which = "best") -> Model:
         """The trained model, ready to answer: the best checkpoint, or the final one."""
@@ -143,9 +143,9 @@ class Run:
             try:
                 model.load_state_dict(self.weights(which))
             except RuntimeError as error:
-                told = " ".join(str(error).split())
+                reason = " ".join(str(error).split())
                 raise TenfoldError(
-                    f"the weights in {self.folder} do not fit its recipe: {told[:160]}"
+                    f"the weights in {self.folder} do not fit its recipe: {reason[:160]}"
                 ) from None
             self._models[which] = model.to(self.recipe.train.device).eval()
         return self._models[which]
@@ -181,18 +181,18 @@ class Run:
         *,
         which: Which = "best",
         seed: int = 0,
-        tell: Callable[[int, int], None] | None = None,
-        log: Hear | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        log: SampleSink | None = None,
     ) -> list[Measurement]:
-        """Measure the run at these lengths, by default as its recipe says.
+        """Measure the run at these lengths, by default those of its recipe.
 
         `log`, a `SampleLog` or any function, is given the samples of each batch: a list of dicts.
         """
         options = self.recipe.eval
-        told = None
+        graded = None
         if log is not None:
             name = self.folder.resolve().name
-            told = describe(log, self.built.batcher, name, self.recipe.seed, [which])
+            graded = describe(log, self.built.batcher, name, self.recipe.seed, [which])
         torch.set_num_threads(self.recipe.train.threads)
         return self.built.source.measure(
             self.answerer(which),
@@ -200,8 +200,8 @@ class Run:
             options.slices if slices is None else slices,
             options.n if n is None else n,
             seed=seed,
-            tell=tell,
-            log=told,
+            progress=progress,
+            log=graded,
         )
 
     def export(self, folder: Path | str, *, which: Which = "best") -> dict[str, Path]:
@@ -217,7 +217,7 @@ class Run:
         return written
 
     def ask(self, question: str, *, which: Which = "best", how: GoingOn | None = None) -> Answer:
-        """The model's answer to a question as a person writes it, such as "12+345"; text is continued, as `how` says."""
+        """The model's answer to a question as a person writes it, such as "12+345"; `how` is how a text is continued."""
         return self.built.source.ask(self.answerer(which), question, how)
 
     def examples(self, length: int, count: int, *, which: Which = "best") -> list[Answer]:
@@ -227,8 +227,8 @@ class Run:
 
 def shipped_names() -> list[str]:
     """The names of the proved models that come with the package, the plainest first."""
-    found = [path.parent.name for path in SHELF.glob("*/recipe.yaml")]
-    return sorted(found, key=lambda name: (name.count("-"), name))
+    names = [path.parent.name for path in SHELF.glob("*/recipe.yaml")]
+    return sorted(names, key=lambda name: (name.count("-"), name))
 
 
 def shipped(name: str) -> Run | None:
@@ -245,12 +245,12 @@ def open_run(name: str | Path) -> Run:
     """A run by its folder, by the beginning of its name in runs/, or a shipped model by its name."""
     if Path(name).is_dir() or "/" in str(name):
         return Run.open(name)
-    found = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))
-    if len(found) == 1:
-        return Run.open(found[0])
-    if found:
+    matches = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))
+    if len(matches) == 1:
+        return Run.open(matches[0])
+    if matches:
         raise TenfoldError(
-            f'"{name}" is the beginning of {len(found)} runs; name one: {found[0]}, ...'
+            f'"{name}" is the beginning of {len(matches)} runs; name one: {matches[0]}, ...'
         )
     run = shipped(str(name))
     if run is not None:
@@ -265,5 +265,5 @@ def places_of(names: Sequence[str]) -> list[Path]:
         raise TenfoldError(
             "there are no runs yet, since there is no folder runs; train one, or name a folder"
         )
-    found = [path if (path := Path(name)).exists() else open_run(name).folder for name in names]
-    return found or [Path("runs")]
+    folders = [path if (path := Path(name)).exists() else open_run(name).folder for name in names]
+    return folders or [Path("runs")]

@@ -1,4 +1,4 @@
-"""Logs of samples: every problem that was asked, its truth, the answer, and how far its longest carry runs.
+"""Logs of samples: every problem, its truth, the answer, and how far its longest carry runs.
 
 {"run": "...", "seed": 0, "checkpoint": "best", "length": 2, "slice": "uniform", "prompt": "97+5",
  "truth": "102", "answer": "92", "right": false, "cascade": 2}
@@ -22,7 +22,7 @@ from tenfold.evals.exact_match import Log
 
 Fields = dict[str, Any]
 SAMPLES_FILE = "samples.jsonl"
-Hear = Callable[[list[Fields]], None]  # is given the samples of a batch
+SampleSink = Callable[[list[Fields]], None]  # is given the samples of a batch
 
 
 class SampleLog:
@@ -33,11 +33,11 @@ class SampleLog:
         with SampleLog("samples.jsonl") as log:
             run.evaluate([5, 10], log=log)
 
-    Whoever has an examiner (as training does) hands it a `describe`d log:
+    With an examiner, as in training, `describe` turns the log into its callback:
 
         with SampleLog(folder / SAMPLES_FILE) as log:
-            told = describe(log, built.batcher, folder.name, recipe.seed, ["final", "best"])
-            examiner.rows(answerer, lengths, slices, n, log=told)
+            graded = describe(log, built.batcher, folder.name, recipe.seed, ["final", "best"])
+            examiner.rows(answerer, lengths, slices, n, log=graded)
 
     One measurement may stand for several checkpoints, where the best one is the last.
     """
@@ -90,20 +90,24 @@ class SampleLog:
         return TenfoldError(f"cannot write samples to {self.path}: {error.strerror or error}")
 
 
-def describe(log: Hear, batcher: Batcher, run: str, seed: int, checkpoints: Sequence[str]) -> Log:
-    """What an examiner may call with its batches: it tells `log` of every sample, once a checkpoint."""
+def describe(
+    log: SampleSink, batcher: Batcher, run: str, seed: int, checkpoints: Sequence[str]
+) -> Log:
+    """A callback for an examiner: it gives `log` the samples of every batch, once for each checkpoint."""
 
-    def hear(length: int, label: str, asked: Examples, answer: Ints, right: np.ndarray) -> None:
+    def record(
+        length: int, label: str, examples: Examples, answer: Ints, right: np.ndarray
+    ) -> None:
         task, written, vocabulary = batcher.task, batcher.format, batcher.vocabulary
-        carries = task.cascade(asked)
-        cascades = [None] * len(asked) if carries is None else carries.tolist()
+        carries = task.cascade(examples)
+        cascades = [None] * len(examples) if carries is None else carries.tolist()
         samples = [
             {
                 "length": length,
                 "slice": label,
-                "prompt": batcher.question(asked, row),
-                "truth": task.truth(asked, row),
-                "answer": written.read(answer[row], vocabulary, asked, row),
+                "prompt": batcher.question(examples, row),
+                "truth": task.truth(examples, row),
+                "answer": written.read(answer[row], vocabulary, examples, row),
                 "right": verdict,
                 "cascade": cascade,
             }
@@ -113,4 +117,4 @@ def describe(log: Hear, batcher: Batcher, run: str, seed: int, checkpoints: Sequ
             known = {"run": run, "seed": seed, "checkpoint": which}
             log([known | sample for sample in samples])
 
-    return hear
+    return record

@@ -54,7 +54,7 @@ class Source(ABC):
 
     @abstractmethod
     def one(self, length: int) -> Batch:
-        """One row of this length, whatever it says: the places are what counts."""
+        """One row of this length; only its places matter."""
 
     def check_length(self, length: int) -> None:
         """Raise one clear error where training cannot draw this length."""
@@ -66,7 +66,7 @@ class Source(ABC):
 
     @abstractmethod
     def answerer(self, model: Model) -> Any:
-        """What `measure` and `ask` take: the model, in the fastest of its ways."""
+        """What `measure` and `ask` take: the model with its fastest way to answer."""
 
     @abstractmethod
     def measure(
@@ -78,14 +78,14 @@ class Source(ABC):
         *,
         seed: int = 0,
         validation: bool = False,
-        tell: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
     ) -> list[Measurement]:
-        """Measurements at every length; `validation`: on what nobody else is asked."""
+        """Measurements at every length; `validation`: on problems that nothing else uses."""
 
     @abstractmethod
     def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
-        """One number for a checkpoint, the higher the better, and what is told of it."""
+        """One number for a checkpoint, the higher the better, and the details to report."""
 
     @abstractmethod
     def ask(self, answerer: Any, question: str, how: GoingOn | None) -> Answer:
@@ -166,11 +166,11 @@ class Problems(Source):
         *,
         seed: int = 0,
         validation: bool = False,
-        tell: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
     ) -> list[Measurement]:
         return self.examiner(VALIDATION if validation else seed).rows(
-            answerer, lengths, slices, n, tell, log
+            answerer, lengths, slices, n, progress, log
         )
 
     def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
@@ -196,8 +196,8 @@ class Problems(Source):
 
     def examples(self, answerer: Answerer, length: int, count: int, seed: int) -> list[Answer]:
         drawn = self.batcher.task.sample(count, length, np.random.default_rng((seed, length, 10)))
-        asked = [self.batcher.question(drawn, row) for row in range(count)]
-        return [self.ask(answerer, question, None) for question in asked]
+        questions = [self.batcher.question(drawn, row) for row in range(count)]
+        return [self.ask(answerer, question, None) for question in questions]
 
 
 VALIDATION = 2**32  # the seed of the problems that choose the best checkpoint: nobody else's

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Stop(Protocol):
-    """Made from a `Built` recipe, asked after every step."""
+    """Made from a `Built` recipe and called after every step."""
 
     def __call__(self, model: Model, step: int) -> str | None:
         """The name of the reason, if training shall end now."""

@@ -199,13 +199,13 @@ def print_answer(answer: Answer, *, as_json: bool = False) -> None:
 
 def print_answers(answers: Iterable[Answer], as_json: bool) -> None:
     """One a line on standard output, as they come; how many were right on standard error."""
-    asked = graded = right = 0
+    count = graded = right = 0
     for answer in answers:
         line = json.dumps({**vars(answer), "right": answer.right}) if as_json else answer.answer
         print(line, flush=True)
-        asked, graded = asked + 1, graded + (answer.right is not None)
+        count, graded = count + 1, graded + (answer.right is not None)
         right += bool(answer.right)
-    if not asked:
+    if not count:
         raise TenfoldError("there are no questions in the file; one a line is wanted")
     if graded:
         print(f"{right:,} of {graded:,} right", file=sys.stderr)
@@ -221,7 +221,7 @@ class Watch:
         self.names, self.steps = names, steps
         self.console = Console(stderr=True)
         self.bars: Progress | None = None
-        self.spoke = [0.0] * len(names)
+        self.printed = [0.0] * len(names)
         self.began = [0.0] * len(names)
         self.first = [0] * len(names)
         self.accuracy = [""] * len(names)
@@ -233,11 +233,11 @@ class Watch:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
-                TextColumn("{task.fields[told]}"),
+                TextColumn("{task.fields[text]}"),
                 console=self.console,
             )
             for name, steps in zip(self.names, self.steps, strict=True):
-                self.bars.add_task(name, total=steps, told="")
+                self.bars.add_task(name, total=steps, text="")
             self.bars.start()
         return self
 
@@ -250,64 +250,68 @@ class Watch:
             self._measuring(number, metrics)
             return
         if "eval" in metrics:
-            self.accuracy[number] = found(metrics["eval"])
-        told = f"loss {metrics['loss']:.4f} {self.accuracy[number]}"
+            self.accuracy[number] = accuracy_text(metrics["eval"])
+        text = f"loss {metrics['loss']:.4f} {self.accuracy[number]}"
         if self.bars is not None:
             tasks = list(self.bars.task_ids)
-            self.bars.update(tasks[number], completed=metrics["step"], told=told)
+            self.bars.update(tasks[number], completed=metrics["step"], text=text)
         else:
-            self._line(number, metrics, told)
+            self._line(number, metrics, text)
 
     def counting(self, doing: str) -> Callable[[int, int], None]:
-        """For a single bar: `tell(done, of)`; 0 where the whole is not known."""
+        """For a single bar: a callback `(done, of)`; 0 where the whole is not known."""
 
-        def tell(done: int, of: int) -> None:
+        def progress(done: int, of: int) -> None:
             self(0, {"measured": done, "of": of or None, "doing": doing})
 
-        return tell
+        return progress
 
-    def say(self, text: str) -> None:
+    def print(self, text: str) -> None:
         """A line beside the bars."""
         self.console.print(text, highlight=False)
 
     def _measuring(self, number: int, metrics: dict[str, Any]) -> None:
         """After training: how much of the evaluation is done."""
         done, of = metrics["measured"], metrics["of"]
-        told = metrics["doing"]
+        text = metrics["doing"]
         if self.bars is not None:
             task = list(self.bars.task_ids)[number]
             if done == 1:
                 self.bars.reset(task)
-            self.bars.update(task, completed=done, total=of, told=told)
-        elif time.monotonic() - self.spoke[number] > QUIET_SECONDS:
-            self.spoke[number] = time.monotonic()
+            self.bars.update(task, completed=done, total=of, text=text)
+        elif time.monotonic() - self.printed[number] > QUIET_SECONDS:
+            self.printed[number] = time.monotonic()
             count = f"{done}/{of}" if of else str(done)
-            print(f"{self.names[number]}: {told}, {count}", file=sys.stderr, flush=True)
+            print(f"{self.names[number]}: {text}, {count}", file=sys.stderr, flush=True)
 
-    def _line(self, number: int, metrics: dict[str, Any], told: str) -> None:
+    def _line(self, number: int, metrics: dict[str, Any], text: str) -> None:
         now, step, steps = time.monotonic(), metrics["step"], self.steps[number]
         if self.began[number] == 0.0:
-            self.began[number], self.first[number], self.spoke[number] = now, step, now
-        if now - self.spoke[number] < QUIET_SECONDS and step < steps:
+            self.began[number], self.first[number], self.printed[number] = now, step, now
+        if now - self.printed[number] < QUIET_SECONDS and step < steps:
             return
-        self.spoke[number] = now
+        self.printed[number] = now
         done = step - self.first[number]
         left = (now - self.began[number]) / done * (steps - step) if done else 0.0
-        line = f"{self.names[number]}: step {step}/{steps}, {told}, {left:.0f} s left"
+        line = f"{self.names[number]}: step {step}/{steps}, {text}, {left:.0f} s left"
         print(line, file=sys.stderr, flush=True)
 
 
-def found(details: dict[str, Any]) -> str:
+def accuracy_text(details: dict[str, Any]) -> str:
     """What was measured on the way, in words.
 
-    >>> found({"exact": {5: 0.31}}), found({"perplexity": {128: 5.731}}), found({})
+    >>> (
+    ...     accuracy_text({"exact": {5: 0.31}}),
+    ...     accuracy_text({"perplexity": {128: 5.731}}),
+    ...     accuracy_text({}),
+    ... )
     ('right at 5: 31%', 'perplexity at 128: 5.73', '')
     """
-    told = []
+    parts = []
     if exact := details.get("exact"):
         shown = ", ".join(f"{length}: {100 * value:.0f}%" for length, value in exact.items())
-        told.append(f"right at {shown}")
+        parts.append(f"right at {shown}")
     if perplexity := details.get("perplexity"):
         shown = ", ".join(f"{length}: {value:.2f}" for length, value in perplexity.items())
-        told.append(f"perplexity at {shown}")
-    return ", ".join(told)
+        parts.append(f"perplexity at {shown}")
+    return ", ".join(parts)

@@ -64,10 +64,10 @@ class Text(Source):
         return END
 
     def prepare(self) -> dict[str, Any]:
-        length, held = self.recipe.data.length, self.store.counts
-        if held["train"] <= length:
+        length, counts = self.recipe.data.length, self.store.counts
+        if counts["train"] <= length:
             raise TenfoldError(
-                f"data.length is {length:,} tokens; the training text has {held['train']:,}"
+                f"data.length is {length:,} tokens; the training text has {counts['train']:,}"
             )
         options = self.recipe.eval
         self._reader(0, False).passages(options.n, max(options.lengths))
@@ -106,12 +106,12 @@ class Text(Source):
         *,
         seed: int = 0,
         validation: bool = False,
-        tell: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
     ) -> list[Measurement]:
         if seed < 0:
             raise TenfoldError(f"a seed of {seed}; at least 0")
-        return self._reader(seed, validation).rows(answerer, lengths, slices, n, tell)
+        return self._reader(seed, validation).rows(answerer, lengths, slices, n, progress)
 
     def _reader(self, seed: int, validation: bool) -> Reader:
         tokens = self.store.tokens("validation" if validation else "test")
@@ -126,9 +126,9 @@ class Text(Source):
         return TextMemory(size.heads, size.width, size.layers, self.vocabulary)
 
     def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
-        found = {row.length: row.value for row in rows if row.metric == "perplexity"}
+        by_length = {row.length: row.value for row in rows if row.metric == "perplexity"}
         losses = [row.value for row in rows if row.metric == "loss"]
-        return -sum(losses) / len(losses), {"perplexity": found}
+        return -sum(losses) / len(losses), {"perplexity": by_length}
 
     def ask(self, answerer: Model, question: str, how: GoingOn | None) -> Answer:
         _ = self.store  # what it learned of the text is needed to write the question
@@ -147,13 +147,13 @@ class Text(Source):
         within = [
             bool(text.rpartition("\n")[2].strip()) for text in begun
         ]  # a line, not its margin
-        found: list[Answer] = []
+        examples: list[Answer] = []
         for row in sorted(range(len(drawn)), key=lambda row: not within[row])[:count]:
-            told = self._continued(answerer, drawn[row][:length], GoingOn(EXAMPLE))
-            asked = begun[row].rpartition("\n")[2] if within[row] else begun[row]
+            text = self._continued(answerer, drawn[row][:length], GoingOn(EXAMPLE))
+            shown = begun[row].rpartition("\n")[2] if within[row] else begun[row]
             truth = self.writing.text(drawn[row][length:])
-            found.append(Continuation(asked[-SHOWN:], told, truth))
-        return found
+            examples.append(Continuation(shown[-SHOWN:], text, truth))
+        return examples
 
     def _continued(self, model: Model, ids: Ids, how: GoingOn) -> str:
         if how.tokens < 1 or not 0 <= how.temperature < float("inf"):
@@ -170,9 +170,9 @@ class Text(Source):
         sequence: Tokens = placed(running_text(tokens).sequence, self.schemes)
         target = torch.full((1, how.tokens), IGNORED)
         batch = Batch(sequence, target, given=len(ids)).to(self.recipe.train.device)
-        found = model.write(batch, _chooser(how))[0].cpu().numpy()
-        ended = np.flatnonzero(found == END)
-        return self.writing.text(found[: ended[0]] if len(ended) else found)
+        written = model.write(batch, _chooser(how))[0].cpu().numpy()
+        ended = np.flatnonzero(written == END)
+        return self.writing.text(written[: ended[0]] if len(ended) else written)
 
 
 def validated(recipe: Recipe) -> Sequence[int]:

@@ -1,6 +1,6 @@
 """Trackers: a training's curves for another program to draw, while it runs and after.
 
-`tenfold train RECIPE --track tensorboard`. A tracker is told each line that goes to `metrics.jsonl`:
+`tenfold train RECIPE --track tensorboard`. A tracker is called with each line that goes to `metrics.jsonl`:
 
     {"step": 20, "loss": 1.93, "grad_norm": 0.8, "lr": 0.001, "seconds": 1.2,
      "eval": {"exact": {5: 0.31, 10: 0.02}}, "score": 0.165}
@@ -39,7 +39,7 @@ class Tracker(ABC):
 
     @abstractmethod
     def __call__(self, metrics: Metrics) -> None:
-        """One line of `metrics.jsonl`; a resumed run tells again what came after its checkpoint."""
+        """One line of `metrics.jsonl`; a resumed run repeats what came after its checkpoint."""
 
     def close(self) -> None:
         """Training has ended, or was stopped."""
@@ -82,7 +82,7 @@ class TensorBoard(Tracker):
     def _begin(self, first: Metrics) -> None:
         for old in self.folder.glob("events.*"):
             old.unlink()
-        # whoever watches is told to take back what was in the files before
+        # viewers drop what was in the files before
         self._writer = self._make(str(self.folder), purge_step=0, flush_secs=FLUSH)
         self._writer.add_text("recipe", f"```yaml\n{self.recipe.as_yaml()}```", 0)
         now = time.time() - first["seconds"]

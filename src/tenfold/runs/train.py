@@ -235,7 +235,7 @@ def _measure(
                 options.lengths,
                 options.slices,
                 options.n,
-                tell=functools.partial(_measured, report, which),
+                progress=functools.partial(_measured, report, which),
                 log=None if log is None else describe(log, run.built.batcher, *about),
             )
             rows += [{**row.as_json(), "checkpoint": name} for name in names for row in measured]

@@ -165,10 +165,10 @@ def _recipes(sheet: GridSheet, scale: str | None) -> Iterator[Recipe]:
 
 def _name(sheet: GridSheet, base: Recipe, labels: Sequence[str]) -> str:
     """`encodings/alibi-length5`; without a name of the grid's own, `symmetry/addition-relative-alibi-length5`."""
-    told = "-".join(filter(None, labels))
-    if not told:
+    suffix = "-".join(filter(None, labels))
+    if not suffix:
         return sheet.name or base.name
-    return f"{sheet.name}/{told}" if sheet.name else f"{base.name}-{told}"
+    return f"{sheet.name}/{suffix}" if sheet.name else f"{base.name}-{suffix}"
 
 
 def _labelled(key: str, values: list[Any] | dict[str, Any]) -> list[tuple[str, Any]]:
@@ -183,14 +183,14 @@ def _labelled(key: str, values: list[Any] | dict[str, Any]) -> list[tuple[str, A
         return list(values.items())
     if not values:
         raise TenfoldError(f"product.{key} is empty; at least one value is wanted")
-    found = [(_word(key, value), value) for value in values]
-    words = [word for word, _ in found]
+    labelled = [(_word(key, value), value) for value in values]
+    words = [word for word, _ in labelled]
     for word in words:
         if words.count(word) > 1:
             raise TenfoldError(
                 f'product.{key} has two values known as "{word}"; write them as a mapping of labels to values'
             )
-    return found
+    return labelled
 
 
 def _word(key: str, value: Any) -> str:
@@ -209,11 +209,11 @@ def nested(changes: Changes) -> Changes:
     >>> nested({"data.length": 5, "data": {"sampler": "numbers"}})
     {'data': {'length': 5, 'sampler': 'numbers'}}
     """
-    found: Changes = {}
+    result: Changes = {}
     for key, value in changes.items():
         *path, last = str(key).split(".")
         inner: Changes = {last: value}
         for part in reversed(path):
             inner = {part: inner}
-        found = merge(found, inner)
-    return found
+        result = merge(result, inner)
+    return result

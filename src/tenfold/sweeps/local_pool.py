@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tenfold.runs.machine_memory import available, taken
-from tenfold.sweeps.worker import GRACE, Ending, Errand, do
+from tenfold.sweeps.worker import GRACE, Ending, SweepJob, do
 
 DRIVERS = {signal.SIGINT, signal.SIGHUP}  # what a terminal sends to all
 
@@ -28,7 +28,7 @@ class Worker:
 
 
 class LocalPool:
-    """Starts errands on processes that live until the sweep ends; importing torch takes a second or two."""
+    """Starts jobs on processes that live until the sweep ends; importing torch takes a second or two."""
 
     def __init__(self, workers: int | None = None) -> None:
         self.cores = workers or cores()
@@ -46,7 +46,7 @@ class LocalPool:
         try:
             for worker in self.workers:
                 worker.process.join(max(0.0, deadline - time.monotonic()))
-        finally:  # also when we are asked again
+        finally:  # also at a second signal
             for worker in self.workers:
                 worker.process.kill()
                 worker.pipe.close()
@@ -64,38 +64,38 @@ class LocalPool:
         growing = (max(0, w.memory - taken(w.process.pid)) for w in working)
         return free - sum(growing) > memory
 
-    def start(self, number: int, errand: Errand, threads: int, memory: int) -> None:
+    def start(self, number: int, job: SweepJob, threads: int, memory: int) -> None:
         idle = next((worker for worker in self.workers if worker.number is None), None)
-        worker = idle or self._hire()
+        worker = idle or self._start_worker()
         worker.number, worker.threads, worker.memory = number, threads, memory
-        with contextlib.suppress(OSError):  # it died meanwhile, which `ended` will tell
-            worker.pipe.send(errand)
+        with contextlib.suppress(OSError):  # it died meanwhile, which `ended` reports
+            worker.pipe.send(job)
 
     def ended(self, patience: float) -> list[tuple[int, Ending]]:
         """The numbers of the runs that ended, and how."""
         working = self._working()
-        found: list[tuple[int, Ending]] = []
+        endings: list[tuple[int, Ending]] = []
         for pipe in wait([worker.pipe for worker in working], patience):
             worker = next(each for each in working if each.pipe is pipe)
             number = worker.number
             assert number is not None
             try:
-                found.append((number, worker.pipe.recv()))
+                endings.append((number, worker.pipe.recv()))
                 worker.number = None
             except (EOFError, OSError):
                 worker.process.join()
-                found.append((number, _death(worker.process.exitcode)))
+                endings.append((number, _death(worker.process.exitcode)))
                 worker.pipe.close()
                 self.workers.remove(worker)
-        return found
+        return endings
 
     def _working(self) -> list[Worker]:
         return [worker for worker in self.workers if worker.number is not None]
 
-    def _hire(self) -> Worker:
+    def _start_worker(self) -> Worker:
         ours, theirs = self.context.Pipe()
-        process = self.context.Process(target=_live, args=(theirs,))
-        with _deaf():
+        process = self.context.Process(target=_work, args=(theirs,))
+        with _signals_blocked():
             process.start()
         theirs.close()
         self.workers.append(Worker(process, ours))
@@ -109,8 +109,8 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _live(pipe: Connection) -> None:
-    """A worker's whole life. Ctrl-C and a closed terminal are the driver's to hear, which ends us with SIGTERM."""
+def _work(pipe: Connection) -> None:
+    """The main loop of a worker. Ctrl-C and a closed terminal are handled by the driver, which ends workers with SIGTERM."""
     for number in DRIVERS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, DRIVERS)
@@ -123,8 +123,8 @@ def _live(pipe: Connection) -> None:
 
 
 @contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """A process that is started now does not hear of Ctrl-C, not even while it imports."""
+def _signals_blocked() -> Iterator[None]:
+    """Processes that start in this block ignore Ctrl-C, also while they import."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, DRIVERS)
     try:
         yield

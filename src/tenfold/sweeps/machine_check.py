@@ -19,7 +19,7 @@ from tenfold.sweeps.local_pool import cores
 @dataclass(frozen=True)
 class Finding:
     what: str
-    found: str
+    result: str
     ok: bool = True
 
 
@@ -51,9 +51,9 @@ def _memory() -> str:
 
 
 def _devices() -> str:
-    found = ["cpu"]
+    devices = ["cpu"]
     if torch.cuda.is_available():
-        found += [f"cuda ({torch.cuda.get_device_name(0)})"]
+        devices += [f"cuda ({torch.cuda.get_device_name(0)})"]
     if torch.backends.mps.is_available():
-        found += ["mps"]
-    return ", ".join(found)
+        devices += ["mps"]
+    return ", ".join(devices)

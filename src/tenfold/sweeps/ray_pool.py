@@ -11,16 +11,16 @@ from typing import Any
 
 from tenfold.core.errors import TenfoldError
 from tenfold.sweeps.local_pool import cores
-from tenfold.sweeps.worker import GRACE, Ending, Errand, do
+from tenfold.sweeps.worker import GRACE, Ending, SweepJob, do
 
 STORE = 2**27  # bytes of shared memory; the runs themselves go through files
 REACH = 5.0  # seconds in which a cluster must answer
 
 
-class OnRay:
-    """Starts errands as Ray tasks: a core a thread, a GPU for a recipe that is on one.
+class RayPool:
+    """Starts jobs as Ray tasks: a core a thread, a GPU for a recipe that is on one.
 
-    A task that dies with its worker or its node is told as such; the sweep starts it again, and it goes on
+    A task that dies with its worker or its node is reported; the sweep starts it again, and it goes on
     from its last checkpoint.
     """
 
@@ -31,7 +31,7 @@ class OnRay:
         self.threads: dict[int, int] = {}  # of every run that was started
         self.largest = 0.0  # cores of a node, as far as we have seen
 
-    def __enter__(self) -> OnRay:
+    def __enter__(self) -> RayPool:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             import ray
@@ -66,15 +66,15 @@ class OnRay:
         taken = sum(self.threads[number] for number in self.tasks.values())
         return not taken or taken + threads <= self.ray.cluster_resources().get("CPU", 1)
 
-    def start(self, number: int, errand: Errand, threads: int, memory: int) -> None:
-        gpus = int(str(errand.recipe["train"]["device"]).startswith("cuda"))
+    def start(self, number: int, job: SweepJob, threads: int, memory: int) -> None:
+        gpus = int(str(job.recipe["train"]["device"]).startswith("cuda"))
         fit = [n for n in self._nodes() if n.get("CPU", 0) >= threads and n.get("GPU", 0) >= gpus]
         if not fit:
             needs = f"{threads} cores" + (f" and {gpus} GPU" if gpus else "")
             raise TenfoldError(f"a run needs {needs}; no node of the cluster has that")
         most = max(int(node.get("memory", 0)) for node in fit)
         wanted = self.remote.options(num_cpus=threads, num_gpus=gpus, memory=min(memory, most))
-        self.tasks[wanted.remote(errand)] = number
+        self.tasks[wanted.remote(job)] = number
         self.threads[number] = threads
 
     def ended(self, patience: float) -> list[tuple[int, Ending]]:
@@ -106,22 +106,22 @@ class OnRay:
         here = {"num_cpus": cores(), "include_dashboard": False, "object_store_memory": STORE}
         try:
             if self.address is not None:
-                _knock(self.address)
+                _check_reachable(self.address)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what it says of itself is not for our users
+                warnings.simplefilter("ignore")  # Ray's own notices are not for our users
                 self.ray.init(self.address or "local", **quiet, **({} if self.address else here))
         except (OSError, ValueError, RuntimeError) as error:
-            told = " ".join(str(error).split())[:160]
+            reason = " ".join(str(error).split())[:160]
             where = (
                 f'the Ray cluster "{self.address}" cannot be reached'
                 if self.address
                 else "Ray failed"
             )
-            raise TenfoldError(f"{where}: {told}") from None
+            raise TenfoldError(f"{where}: {reason}") from None
 
 
-def _knock(address: str) -> None:
-    """See that somebody answers at host:port; Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raise unless host:port accepts connections; Ray itself would try for minutes."""
     match = re.fullmatch(r"(?:ray://)?([^:/]+):(\d+)", address)
     if match is not None:
         socket.create_connection((match[1], int(match[2])), REACH).close()

@@ -28,7 +28,7 @@ from tenfold.runs.tracking import TRACKERS
 from tenfold.runs.train import clear
 from tenfold.sweeps.grid import recipes_of
 from tenfold.sweeps.local_pool import LocalPool
-from tenfold.sweeps.worker import Ending, Errand, last_lines, status
+from tenfold.sweeps.worker import Ending, SweepJob, last_lines, read_status
 
 State = Literal["waiting", "running", "elsewhere", "finished", "kept", "failed"]
 TRIES = 3  # of a run whose worker dies
@@ -47,7 +47,7 @@ class SweepEntry:
     tries: int = 0
     after: float = 0.0  # not to be started before
     reason: str = ""
-    told: dict[str, Any] = field(default_factory=dict)
+    status: dict[str, Any] = field(default_factory=dict)  # the last status of its worker
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class SweepEntry:
         """How much of it is done, 0 to 1."""
         if self.state in ("finished", "kept", "failed"):
             return 1.0
-        return min(1.0, self.told.get("step", 0) / self.recipe.train.steps)
+        return min(1.0, self.status.get("step", 0) / self.recipe.train.steps)
 
 
 Callback = Callable[[Sequence[SweepEntry]], None]
@@ -108,27 +108,30 @@ class Workers(Protocol):
     def __enter__(self) -> Workers: ...
     def __exit__(self, *_: object) -> None: ...
     def ready(self, threads: int, memory: int) -> bool: ...
-    def start(self, number: int, errand: Errand, threads: int, memory: int) -> None: ...
+    def start(self, number: int, job: SweepJob, threads: int, memory: int) -> None: ...
     def ended(self, patience: float) -> list[tuple[int, Ending]]: ...
 
 
 def _on_ray(workers: int | None, address: str | None) -> Workers:
-    from tenfold.sweeps.ray_pool import OnRay
+    from tenfold.sweeps.ray_pool import RayPool
 
-    return OnRay(workers, address)
+    return RayPool(workers, address)
 
 
-def _here(workers: int | None, address: str | None) -> Workers:
+def _on_this_machine(workers: int | None, address: str | None) -> Workers:
     if address is not None:
         raise TenfoldError(f'the address "{address}" is of a cluster; use it with --on ray')
     return LocalPool(workers)
 
 
-WAYS: dict[str, Callable[[int | None, str | None], Workers]] = {"local": _here, "ray": _on_ray}
+WAYS: dict[str, Callable[[int | None, str | None], Workers]] = {
+    "local": _on_this_machine,
+    "ray": _on_ray,
+}
 
 
-def staff_of(on: str, workers: int | None, address: str | None = None) -> Workers:
-    """Who will run the runs; nobody is hired yet."""
+def pool_of(on: str, workers: int | None, address: str | None = None) -> Workers:
+    """The pool of workers for a sweep; none is started yet."""
     if on not in WAYS:
         raise unknown("place for a sweep", on, WAYS)
     if workers is not None and workers < 1:
@@ -150,7 +153,7 @@ def sweep(
     log_samples: bool = False,
     progress: Callback | None = None,
 ) -> list[Run]:
-    """Train every recipe below `folder` and return the finished runs; `SweepFailed` says which runs failed.
+    """Train every recipe below `folder` and return the finished runs; `SweepFailed` names the runs that failed.
 
     Arguments:
         recipes: a grid file, a recipe's name or file, or a list of recipes and names.
@@ -184,18 +187,18 @@ def run_sweep(
     `progress` is called with all entries a few times a second, `planning` after every recipe that was counted.
     SIGTERM, SIGHUP and Ctrl-C end the workers, which save first.
     """
-    hired = staff_of(on, workers, address)
+    pool = pool_of(on, workers, address)
     if track is not None:
-        TRACKERS[track]  # an unknown one is told now
+        TRACKERS[track]  # raises for an unknown name
     entries = plan(recipes, folder, folders, planning)
     home = _home(entries[0].folder.parent)
     extras = {"driver": home, "cwd": Path.cwd(), "track": track, "log_samples": log_samples}
     try:
-        with Lease(home), hired as staff, _obeying():
+        with Lease(home), pool as started, _obeying():
             _look_around(entries, fresh)
             while _unfinished(entries):
-                _start(entries, staff, extras)
-                for number, how in staff.ended(TICK):
+                _start(entries, started, extras)
+                for number, how in started.ended(TICK):
                     _end(entries[number], how)
                 if progress is not None:
                     _look(entries)
@@ -238,12 +241,12 @@ def plan(
 
 
 def _home(folder: Path) -> Path:
-    """A place for the driver's lease, which tells the workers that it is there; what killed drivers left goes."""
+    """A folder for the driver's lease, by which workers know that the driver is alive; folders of killed drivers are removed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.glob(".sweep-*"):
-            held = leases(left)
-            if held and ended(held[-1]):
+            existing = leases(left)
+            if existing and ended(existing[-1]):
                 shutil.rmtree(left, ignore_errors=True)
         home = folder.resolve() / f".sweep-{uuid.uuid4().hex}"
         home.mkdir()
@@ -255,10 +258,10 @@ def _home(folder: Path) -> Path:
 def _look_around(entries: Sequence[SweepEntry], fresh: bool) -> None:
     """What is there already. To start over, all folders must be ours before anything in one is removed."""
     if fresh:
-        with ExitStack() as held:
+        with ExitStack() as leased:
             for entry in entries:
                 if entry.folder.is_dir():
-                    held.enter_context(Lease(entry.folder))
+                    leased.enter_context(Lease(entry.folder))
             for entry in entries:
                 clear(entry.folder)
     for entry in entries:
@@ -282,7 +285,7 @@ def _unfinished(entries: Sequence[SweepEntry]) -> bool:
     return any(entry.state in ("waiting", "running", "elsewhere") for entry in entries)
 
 
-def _start(entries: Sequence[SweepEntry], staff: Workers, extras: dict[str, Any]) -> None:
+def _start(entries: Sequence[SweepEntry], pool: Workers, extras: dict[str, Any]) -> None:
     """Give workers what they have room for."""
     now = time.monotonic()
     for number, entry in enumerate(entries):
@@ -291,12 +294,12 @@ def _start(entries: Sequence[SweepEntry], staff: Workers, extras: dict[str, Any]
         if entry.state == "elsewhere" and _settle(entry):
             continue
         threads, memory = entry.recipe.train.threads, PROCESS + entry.counted.memory_bytes
-        if not staff.ready(threads, memory):
+        if not pool.ready(threads, memory):
             break
-        errand = Errand(entry.recipe.as_json(), entry.folder.resolve(), **extras)
+        job = SweepJob(entry.recipe.as_json(), entry.folder.resolve(), **extras)
         entry.state = "running"
         try:
-            staff.start(number, errand, threads, memory)
+            pool.start(number, job, threads, memory)
         except TenfoldError as error:
             entry.state, entry.reason = "failed", str(error)
 
@@ -317,7 +320,7 @@ def _end(entry: SweepEntry, how: Ending) -> None:
 def _look(entries: Sequence[SweepEntry]) -> None:
     for entry in entries:
         if entry.state in ("running", "elsewhere"):
-            entry.told = status(entry.folder)
+            entry.status = read_status(entry.folder)
 
 
 def _outcome(entries: Sequence[SweepEntry]) -> Outcome:
@@ -343,8 +346,8 @@ def _obeying() -> Iterator[None]:
     def stop(number: int, _frame: object) -> None:
         raise _stopped(number)
 
-    heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-    before = {number: signal.signal(number, stop) for number in heard}
+    handled = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in handled}
     try:
         yield
     finally:

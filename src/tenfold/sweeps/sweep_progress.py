@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tenfold.runs.terminal import QUIET_SECONDS, found, span
+from tenfold.runs.terminal import QUIET_SECONDS, accuracy_text, span
 from tenfold.sweeps.sweep import SweepEntry
 
 SHOWN = 20  # runs in the table; the rest is counted
@@ -27,7 +27,7 @@ class Board:
         self.console = Console(stderr=True)
         self.live: Live | None = None
         self.began = time.monotonic()
-        self.spoke = self.began
+        self.printed = self.began
         self.before: dict[
             int, float
         ] = {}  # the share of each run that was done when we first saw it
@@ -51,19 +51,19 @@ class Board:
             if entry.state in ENDED and number not in self.ended:
                 self.ended.add(number)
                 if entry.state != "kept":
-                    self._say(f"{entry.name}: {entry.state}{_reason(entry)}")
-        if time.monotonic() - self.spoke > QUIET_SECONDS:
-            self.spoke = time.monotonic()
+                    self._print(f"{entry.name}: {entry.state}{_reason(entry)}")
+        if time.monotonic() - self.printed > QUIET_SECONDS:
+            self.printed = time.monotonic()
             running = [f"{e.name}: {_doing(e)}" for e in entries if e.state == "running"]
-            self._say("; ".join([self.summary(entries), *running[:4]]))
+            self._print("; ".join([self.summary(entries), *running[:4]]))
 
     def planning(self, done: int, of: int) -> None:
         """Before anything starts: recipes that were built and counted."""
         if self.live is not None:
             self.live.update(Text(f"{done} of {of} recipes counted"))
-        elif time.monotonic() - self.spoke > QUIET_SECONDS:
-            self.spoke = time.monotonic()
-            self._say(f"{done} of {of} recipes counted")
+        elif time.monotonic() - self.printed > QUIET_SECONDS:
+            self.printed = time.monotonic()
+            self._print(f"{done} of {of} recipes counted")
 
     def summary(self, entries: Sequence[SweepEntry]) -> str:
         """`7 of 15 done (3 before), 2 running, 1 failed; about 40 seconds left`."""
@@ -83,7 +83,7 @@ class Board:
             self.began = time.monotonic()
         for number, entry in enumerate(entries):
             if (
-                entry.told or entry.state in ENDED
+                entry.status or entry.state in ENDED
             ):  # a run that was interrupted begins in the middle
                 self.before.setdefault(number, 0.0 if entry.state == "finished" else entry.share)
         spent = sum(
@@ -103,12 +103,16 @@ class Board:
         order = ("running", "elsewhere", "failed")
         shown = [entry for state in order for entry in entries if entry.state == state]
         heads = {entry.recipe.name.rpartition("/")[0] for entry in entries}
-        common = f"{heads.pop()}/" if len(heads) == 1 else ""  # what all have tells nothing
+        common = f"{heads.pop()}/" if len(heads) == 1 else ""  # a prefix that all have is left out
         for entry in shown[:SHOWN]:
-            told = entry.told
-            loss = f"{told['loss']:.4f}" if "loss" in told else ""
-            step = f"{told.get('step', 0)}/{entry.recipe.train.steps}"
-            doing = entry.reason if entry.state == "failed" else _measuring(told) or found(told)
+            status = entry.status
+            loss = f"{status['loss']:.4f}" if "loss" in status else ""
+            step = f"{status.get('step', 0)}/{entry.recipe.train.steps}"
+            doing = (
+                entry.reason
+                if entry.state == "failed"
+                else _measuring(status) or accuracy_text(status)
+            )
             name = entry.recipe.name.removeprefix(common)
             row = (name, str(entry.recipe.seed), step, loss, doing or entry.state)
             table.add_row(*row, style="red" if entry.state == "failed" else None)
@@ -116,7 +120,7 @@ class Board:
             table.add_row(f"and {len(shown) - SHOWN} more")
         return table
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
@@ -125,11 +129,11 @@ def _reason(entry: SweepEntry) -> str:
 
 
 def _doing(entry: SweepEntry) -> str:
-    told = entry.told
-    step = f"step {told.get('step', 0)}/{entry.recipe.train.steps}"
-    loss = f"loss {told['loss']:.4f}" if "loss" in told else ""
-    return ", ".join(filter(None, [step, loss, found(told), _measuring(told)]))
+    status = entry.status
+    step = f"step {status.get('step', 0)}/{entry.recipe.train.steps}"
+    loss = f"loss {status['loss']:.4f}" if "loss" in status else ""
+    return ", ".join(filter(None, [step, loss, accuracy_text(status), _measuring(status)]))
 
 
-def _measuring(told: dict[str, Any]) -> str:
-    return f"{told['doing']}, {told['measured']}/{told['of']}" if "measured" in told else ""
+def _measuring(status: dict[str, Any]) -> str:
+    return f"{status['doing']}, {status['measured']}/{status['of']}" if "measured" in status else ""

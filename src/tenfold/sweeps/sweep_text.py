@@ -60,20 +60,20 @@ def print_plan(
 def _costs(entries: Sequence[SweepEntry]) -> list[Cost]:
     """Steps of every kind of run are timed once; seeds do not matter."""
     kinds = [entry.recipe.replace(seed=0).fingerprint for entry in entries]
-    found: dict[str, Cost] = {}
+    costs: dict[str, Cost] = {}
     with Watch(["costs"], [len(set(kinds))]) as watch:
-        tell = watch.counting("timing a few steps of every kind of run")
+        progress = watch.counting("timing a few steps of every kind of run")
         for kind, entry in zip(kinds, entries, strict=True):
-            if kind not in found:
-                found[kind] = cost(build(entry.recipe))
-                tell(len(found), len(set(kinds)))
-    return [found[kind] for kind in kinds]
+            if kind not in costs:
+                costs[kind] = cost(build(entry.recipe))
+                progress(len(costs), len(set(kinds)))
+    return [costs[kind] for kind in kinds]
 
 
 def print_outcome(outcome: Outcome, folder: Path, *, as_json: bool = False) -> None:
     """How many runs are done, and the end of the log of those that failed."""
     if as_json:
-        told = {
+        summary = {
             "finished": [str(run.folder) for run in outcome.runs],
             "before": outcome.kept,
             "failed": [
@@ -81,7 +81,7 @@ def print_outcome(outcome: Outcome, folder: Path, *, as_json: bool = False) -> N
                 for f in outcome.failures
             ],
         }
-        return print(json.dumps(told, indent=1))
+        return print(json.dumps(summary, indent=1))
     for failure in outcome.failures:
         print(f"failed: {failure.name} ({failure.folder}): {failure.reason}", file=sys.stderr)
         for line in failure.log:

@@ -28,14 +28,14 @@ from tenfold.runs.train import train
 from tenfold.training.distributed import PLACE
 
 STATUS, LOG = "status.json", "log.txt"
-SPEAK = 0.5  # seconds between two statuses
+EVERY = 0.5  # seconds between two statuses
 LOOK = 2.0  # seconds between two looks at the driver
 MISSES = 7  # looks at a driver elsewhere that does not renew its lease: more than it takes to renew
 GRACE = 60.0  # seconds that an orphan has to save what it did
 
 
 @dataclass(frozen=True)
-class Errand:
+class SweepJob:
     """One run of a sweep, as it is sent to a worker."""
 
     recipe: dict[str, Any]
@@ -48,84 +48,82 @@ class Errand:
 
 @dataclass(frozen=True)
 class Ending:
-    """What came of it: `again` if its process died or was asked to stop, `later` if the folder is another's now."""
+    """What came of it: `again` if its process died or was stopped, `later` if the folder is another's now."""
 
     result: Literal["finished", "failed", "again", "later"]
     reason: str = ""
-    last: bool = False  # the worker was asked to stop, and does no more
+    last: bool = False  # the worker was stopped, and does no more
 
 
-def do(errand: Errand) -> Ending:
+def do(job: SweepJob) -> Ending:
     """Train one recipe; whatever happens to it becomes an ending."""
     for name in PLACE:
         os.environ.pop(name, None)  # a run of a sweep is no part of the run that a driver may be in
-    if not leases(errand.driver):
-        return Ending(
-            "failed", f"{errand.driver} is not there: workers must share the folder of runs"
-        )
+    if not leases(job.driver):
+        return Ending("failed", f"{job.driver} is not there: workers must share the folder of runs")
     try:
-        errand.folder.mkdir(parents=True, exist_ok=True)
-        place = chdir(errand.cwd) if errand.cwd.is_dir() else nullcontext()
-        with place, _logging(errand.folder / LOG), _guarded(errand.driver):
-            return _train(errand)
+        job.folder.mkdir(parents=True, exist_ok=True)
+        place = chdir(job.cwd) if job.cwd.is_dir() else nullcontext()
+        with place, _logging(job.folder / LOG), _guarded(job.driver):
+            return _train(job)
     except OSError as error:
-        return Ending("failed", f"cannot write to {errand.folder}: {error.strerror or error}")
+        return Ending("failed", f"cannot write to {job.folder}: {error.strerror or error}")
 
 
-def _train(errand: Errand) -> Ending:
+def _train(job: SweepJob) -> Ending:
     try:
-        speak = Speaker(errand.folder)
+        write_status = StatusFile(job.folder)
         train(
-            Recipe.of(errand.recipe),
-            errand.folder,
-            progress=speak,
-            track=errand.track,
-            log_samples=errand.log_samples,
+            Recipe.of(job.recipe),
+            job.folder,
+            progress=write_status,
+            track=job.track,
+            log_samples=job.log_samples,
         )
     except (InUse, Lost) as error:
         return Ending("later", str(error))
     except Stopped:
-        return Ending("again", "its process was asked to stop", last=True)
+        return Ending("again", "its process was stopped", last=True)
     except (TenfoldError, KeyboardInterrupt) as error:
         print(f"error: {error}", flush=True)
         return Ending("failed", str(error))
     except Exception as error:
         traceback.print_exc()
         return Ending("failed", f"{type(error).__name__}: {error}")
-    (errand.folder / STATUS).unlink(missing_ok=True)
+    (job.folder / STATUS).unlink(missing_ok=True)
     return Ending("finished")
 
 
-class Speaker:
+class StatusFile:
     """Leaves the latest of a run's metrics in its folder."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / STATUS
-        self.told: dict[str, Any] = {}
-        self.spoke = 0.0
+        self.status: dict[str, Any] = {}
+        self.written = 0.0
 
     def __call__(self, metrics: dict[str, Any]) -> None:
-        self.told |= {key: value for key, value in metrics.items() if key != "eval"}
-        self.told |= metrics.get("eval", {})
-        if time.monotonic() - self.spoke < SPEAK and "measured" not in metrics:
+        self.status |= {key: value for key, value in metrics.items() if key != "eval"}
+        self.status |= metrics.get("eval", {})
+        if time.monotonic() - self.written < EVERY and "measured" not in metrics:
             return
-        self.spoke = time.monotonic()
+        self.written = time.monotonic()
         temporary = self.path.with_name(f".{STATUS}-{uuid.uuid4().hex}")
         try:
-            temporary.write_text(json.dumps(self.told))
+            temporary.write_text(json.dumps(self.status))
             temporary.replace(self.path)
-        except OSError:  # a full disk, say: that nobody hears of us is no reason to end
+        except OSError:  # on a full disk, say; a missing status is no reason to end
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
 
 
-def status(folder: Path) -> dict[str, Any]:
-    """What a worker last told of a run; empty where none has."""
+def read_status(folder: Path) -> dict[str, Any]:
+    """The last status that a worker wrote for a run; empty where there is none."""
     try:
-        told = json.loads((folder / STATUS).read_bytes())
+        stored = json.loads((folder / STATUS).read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def last_lines(folder: Path, count: int = 5) -> list[str]:
@@ -158,16 +156,16 @@ def _logging(path: Path) -> Iterator[None]:
 
 
 def _there(driver: Path) -> bool:
-    held = leases(driver)
-    return bool(held) and not ended(held[-1])
+    existing = leases(driver)
+    return bool(existing) and not ended(existing[-1])
 
 
 @contextmanager
 def _guarded(driver: Path) -> Iterator[None]:
     """Stop this process, as SIGTERM does, once the driver is gone."""
     done = threading.Event()
-    held = leases(driver)
-    patience = 1 if held and here(held[-1]) else MISSES  # of a process that we see, we can be sure
+    existing = leases(driver)
+    patience = 1 if existing and here(existing[-1]) else MISSES  # a visible process is certain
 
     def watch() -> None:
         missed = 0

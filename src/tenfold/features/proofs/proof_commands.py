@@ -54,7 +54,7 @@ def certify(
                 which=checkpoint,
                 limit=limit,
                 rounding=rounding,
-                message=watch.say,
+                message=watch.print,
                 progress=watch.counting("certifying"),
             )
         except (NotCertifiable, TooMany) as reason:
