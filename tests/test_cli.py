@@ -223,7 +223,7 @@ def test_unknown_names(tenfold, run):
     refused(tenfold("trian"), 'Did you mean "train"?')
     refused(tenfold("ls", "pee"), 'unknown kind "pee"', 'did you mean "pe"?')
     refused(tenfold("ls", "pe", "alibbi"), 'unknown encoding "alibbi"', 'did you mean "alibi"?')
-    refused(tenfold("ls", "runs", "x"), "runs have no options to tell of")
+    refused(tenfold("ls", "runs", "x"), "runs have no options to show")
     refused(tenfold("eval", "nowhere"), "unknown run")
     refused(tenfold("eval", "runs/nowhere"), "there is no run in runs/nowhere")
     refused(tenfold("eval", run, "--slices", "unifrm"), "unknown slice")

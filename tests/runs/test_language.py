@@ -12,7 +12,7 @@ from tenfold.data.corpora.token_store import Store
 from tenfold.drawing.report_page import write_report
 from tenfold.features.proofs.certify import certify
 from tenfold.features.proofs.run_machine import extract_machine, look_up
-from tenfold.ledger.experiments import Lab, find, measure
+from tenfold.ledger.experiments import DrawingContext, Lab, find
 from tenfold.runs.answer import GoingOn
 from tenfold.runs.build import build
 from tenfold.runs.cost import count
@@ -245,7 +245,7 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
     ]
     lab = Lab("smoke", [0], lambda recipes: [train(r, tmp_path / r.run_name) for r in recipes])
     lab.sweep([recipe(name, "smoke", train={"steps": 2}) for name in wanted])
-    rows = measure(experiment, lab)
+    rows = experiment.measure(lab)
     rises = {r["recipe"]: r["value"] for r in rows if r["metric"] == "rise"}
     assert set(rises) == set(wanted)
     found = {(r["recipe"].split("/")[1], r["metric"]): r["value"] for r in rows}
@@ -271,7 +271,7 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
         for row in run.result()["rows"]
         if row["checkpoint"] == "best"
     ]  # fmt: skip
-    experiment.holds["draw"]("smoke", collected, tmp_path)
+    experiment.draw(DrawingContext("smoke", collected, tmp_path, {}))
     assert (tmp_path / "perplexity-code.png").exists()
 
 

@@ -101,7 +101,7 @@ def test_training_resumes_bit_for_bit(tmp_path, name):
 def test_a_model_that_looks_everywhere_looks_at_text_as_often_as_there_is(runs):
     """With queries of zero attention is even; then the measured share is that of words."""
     (experiment,) = find("symmetry/text")
-    measure = experiment.holds["attention_to_text"]
+    measure = experiment.module.attention_to_text
     run = Run.open(runs / "text-addition")
     looks, alike = measure(run, 2, 40)
     assert 0 < looks < 1
