@@ -99,7 +99,7 @@ def test_positions_without_lines_are_refused(tenfold, tmp_path):
     code, out, err = tenfold("train", "small.yaml", "--positions", "keep", "--dry-run")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "--positions keep is for lines" in err
-    assert "name these with --calibrated FILE" in err
+    assert "name a file of them with --calibrated" in err
 
 
 def test_a_wrong_direction_or_file_is_one_line(tenfold, tmp_path):

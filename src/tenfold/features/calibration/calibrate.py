@@ -1,4 +1,4 @@
-"""Calibrate a run, and train again with what was found (ABC of the `bias` paper, 2310.11984)."""
+"""Calibrate a run, and make the recipe that trains again with its lines (ABC of the `bias` paper, 2310.11984)."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def calibrate(
     checked: int = CHECKED,
     which: Which = "best",
 ) -> Calibration:
-    """The lines along which a run's heads attend to problems of its training lengths.
+    """Find the lines along which a run's heads attend, on problems of its training lengths.
 
     `calibrate(Run.open("runs/..."), source="each").lines` -> [Line(attention="causal", layer=1, head=1, ...), ...]
 
-    Refuses a model that is not right on these problems, unless `allow_imperfect`; what it has right is in the result.
+    Raises an error for a model that is not right on these problems, unless `allow_imperfect`. The result states its accuracy.
     """
     for name, count in (("samples", samples), ("problems to check", checked)):
         if count < 1:
@@ -68,8 +68,8 @@ def calibrate(
     right = accuracy(run, checked, which)
     if right.value < ENOUGH and not allow_imperfect:
         raise TenfoldError(
-            f"{run.folder} is right on {right}, so its attention need not be; calibration wants {ENOUGH:.0%}: "
-            "train longer, or --allow-imperfect"
+            f"{run.folder} is right on {right}, so its attention may be wrong; calibration needs {ENOUGH:.0%}. "
+            "Train longer, or use --allow-imperfect"
         )
     batches = map(run.built.batcher, _problems(run, samples, (13,)))
     heads, notes = find(average(run.model(which).cpu(), batches, scores), rules)
@@ -111,7 +111,7 @@ def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
 
 
 def with_lines(recipe: Recipe, calibration: Calibration, positions: Positions = "drop") -> Recipe:
-    """The recipe with a calibration's lines in place of its encodings, or over them; the lines are part of it."""
+    """The recipe with a calibration's lines in place of its encodings (`drop`), or in addition to them (`keep`)."""
     if positions not in get_args(Positions):
         raise unknown("choice of positions", positions, get_args(Positions))
     size = recipe.model

@@ -1,4 +1,4 @@
-"""A calibration: what was found in a model's attention, as a file that can be read, drawn and trained with."""
+"""A calibration: the lines of a model's heads, as a file that can be read, drawn and trained with."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Accuracy(FiniteStrict):
 
 
 class Calibration(FiniteStrict):
-    """Lines of a model's heads, how they were found, and how right that model was."""
+    """Lines of a model's heads, the rules that chose them, and the accuracy of the model."""
 
     run: str  # the model that was looked at
     kind: str  # of model, such as seq2seq
@@ -53,7 +53,7 @@ class Calibration(FiniteStrict):
 
     @property
     def lines(self) -> list[AttentionLine]:
-        """Of all heads; those found in the last layer are meant for every layer."""
+        """Lines of all heads. Lines found in the last layer are applied to every layer."""
         return [
             line
             for head in self.heads
@@ -64,7 +64,7 @@ class Calibration(FiniteStrict):
 
     @property
     def kept(self) -> int:
-        """How many lines were found; the floors of a soft bias are none of them."""
+        """The number of lines; the floors of a soft bias do not count."""
         return sum(len(head.kept) for head in self.heads)
 
     @property

@@ -1,4 +1,4 @@
-"""The command that calibrates a trained model's attention."""
+"""The command `tenfold calibrate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each head of a model looks at, averaged over samples: a number for every line at every answer token.
+"""The mean attention of each head over samples: one number for every line at every answer token.
 
 Shapes: B batch, H heads, T queries (answer tokens), S keys, L lines.
 """
@@ -50,14 +50,14 @@ class Average:
 
 @torch.inference_mode()
 def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -> list[Average]:
-    """Of every layer and attention, over the model's own answers to these problems.
+    """Average the attention of every layer over the model's own answers to these problems.
 
     Logits are those before the softmax, as the paper's formula has them; weights are those after it.
     """
     model = attention_in(model, "calibration")
     if not model.stack.causal:
         raise TenfoldError(
-            f'a model of the kind "{model.name}" reads its answer in place; attention can be calibrated of one that '
+            f'a model of the kind "{model.name}" reads its answer in place; calibration needs one that '
             "writes it token by token: seq2seq or decoder"
         )
     return _averaged(

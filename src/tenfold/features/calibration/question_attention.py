@@ -1,4 +1,4 @@
-"""Where heads look in the question while each answer digit is written: at the digit's own column, or elsewhere.
+"""Where heads attend in the question while each answer digit is written: the digit's own column, or elsewhere.
 
 Shapes: B batch, L layers, H heads, T answer tokens, S tokens of the question.
 """
@@ -24,7 +24,7 @@ from tenfold.models.trace import trace
 class Looks:
     """Attention to the question at answer digits, of all layers and heads.
 
-    Asked are digits whose column some operand has: of 12+345 = 357 all three, and not the end. The tens (column 1) are
+    Only digits whose column some operand has are graded: of 12+345 = 357 all three, and not the end. The tens (column 1) are
     written from `1` and `4`, which are 0 columns back, and a carry from `2` and `5`, 1 column back.
     """
 
@@ -104,14 +104,14 @@ class Looks:
 
 @torch.inference_mode()
 def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool = True) -> Looks:
-    """Of the model's own answers to these problems, or of the true ones.
+    """Measure attention while the model answers these problems, with its own answers or the true ones so far.
 
-    Digits from column `upto` (B,) on are not asked about: there the operands have only zeros that fill a width.
+    Digits from column `upto` (B,) on are not graded: there the operands have only padding zeros.
     """
     model = attention_in(model, "where heads look")
     if not model.stack.causal:
         raise TenfoldError(
-            f'a model of the kind "{model.name}" reads its answer in place; where heads look is told of one that writes '
+            f'a model of the kind "{model.name}" reads its answer in place; this measurement needs one that writes '
             "it token by token: seq2seq or decoder"
         )
     batch = answered(model, batch) if own else batch
@@ -132,7 +132,5 @@ def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool =
     if upto is not None:
         graded = graded & (q_at["column"] < upto[:, None])
     if not graded.any():
-        raise TenfoldError(
-            "no digit of these answers has a column in the question: nowhere to look"
-        )
+        raise TenfoldError("no digit of these answers has a column in the question")
     return Looks(weights, back, digits, graded, q_at, at)

@@ -1,4 +1,4 @@
-"""Which lines stand out: the paper's rule, and one that needs no constant.
+"""Thresholds for lines that stand out: the paper's rule, and one without a constant.
 
 Shapes: L lines.
 """
@@ -38,7 +38,7 @@ def automatic(means: Tensor, *, logarithm: bool) -> float | None:
 
     Otsu's split of the logits (of weights, their logarithms: `logarithm`), which has the largest variance between the two
     sides. It counts if the kept side has FACTOR times the attention of the other. Below the FAINT part of the strongest line
-    nothing is told apart, so one line, or several equal ones, stand against any number.
+    lines count as equal, so one strong line, or several equal ones, can stand out among any number.
 
     >>> import torch
     >>> automatic(torch.tensor([5.0, 0.0, 0.5, 5.25, 0.25]), logarithm=False)  # two lines

@@ -109,7 +109,7 @@ def _sums(
 
 
 def _checked(length: int, base: int, full: bool, most: int | None) -> tuple[int, int]:
-    """The longest run that is asked for, and the least leading digit."""
+    """The longest requested run, and the smallest leading digit."""
     if length < 1:
         raise TenfoldError(f"a length of {length} digits is too short; the least is 1")
     if base < 2:

@@ -1,7 +1,7 @@
 """The columns that each digit of a sum depends on, as a list of relative positions (the `symmetry` paper's Appendix E).
 
 A column d below the answer's decides something only where every column between sums to base - 1, so that a carry runs
-through; among uniform sums that is one in 10^(d - 1). So each pair of columns is asked on problems of its own:
+through; among uniform sums that is one in 10^(d - 1). So each pair of columns has problems of its own:
 
 - the columns strictly between the input digit and the answer digit sum to base - 1, all others are uniform;
 - one digit of the input's column, of either operand, becomes each other digit;

@@ -46,7 +46,7 @@ def truncated(
     *,
     seed: int = 0,
 ) -> Floats:
-    """The same of the function of the last `digits` digits, if not said those of training: (M, W, C), no model asked."""
+    """The influence matrix (M, W, C) of the function of the last `digits` digits (by default the training length); no model."""
     examiner = run.built.examiner(seed)
     sets = _problems(examiner, length, n, slice)
     columns = max(each.answer.shape[1] for each in sets)

@@ -16,7 +16,7 @@ def maps(
     /,
     *,
     out: Annotated[Path | None, Parameter(help="Draw them into this folder.")] = None,
-    strongest: Annotated[int, Parameter(help="How many offsets of each layer are told.")] = 5,
+    strongest: Annotated[int, Parameter(help="How many offsets of each layer are printed.")] = 5,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:

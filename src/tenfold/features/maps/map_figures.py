@@ -53,7 +53,7 @@ def _span(some: Sequence[Layer]) -> str:
 
 
 def _vectors(some: Sequence[Layer]) -> Any:
-    """Every table of every layer; of one table, all layers have the same colours, told beside its first row of panels."""
+    """Every table of every layer; of one table, all layers have the same colours, with a colour bar in its first row of panels."""
     tables = [[layer.maps[k].occurring for layer in some] for k in range(len(some[0].maps))]
     blocks, across = -(-len(some) // ACROSS), min(len(some), ACROSS)
     heights = [min(3.6, 0.5 + 0.048 * max(len(t.places) for t in table)) for table in tables]

@@ -1,8 +1,8 @@
-"""Trained at one length, served at another: what theory expects of each encoding, and what it cannot say.
+"""What theory expects of an encoding that is trained at one length and used at another, and what it cannot say.
 
 What decides is how much weight a longer text adds to what a query already spreads: the sum of b(n) up to the serving
 length over that up to the training length (`growth`). A convergent series bounds it whatever the length; a divergent one
-may still add little over the range that is asked about, to all heads or to some (Sandwich): it diverges in the limit alone.
+may still add little over the range in question, to all heads or to some (Sandwich): it diverges in the limit alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Advice:
-    """Of one encoding: a verdict, reaches for several shares, what a longer text adds to its heads, what to expect."""
+    """Advice about one encoding: verdict, reaches for several shares, the weight that a longer text adds, expectation."""
 
     name: str
     converges: bool | None  # of all heads; None: not of all, not known, or no series
@@ -46,7 +46,7 @@ class Advice:
 def advise(
     train: int,
     serve: int,
-    asked: Sequence[NamedSeries] | None = None,
+    requested: Sequence[NamedSeries] | None = None,
     heads: int = 8,
     shares: Sequence[float] = SHARES,
 ) -> list[Advice]:
@@ -65,9 +65,11 @@ def advise(
         )
     if serve > WAVY:
         raise TenfoldError(f"serving at {serve} tokens; at most {WAVY:,}, sums are taken that far")
-    plain = [given(name, heads) for name in ENCODINGS.names() if _plain(name)] if not asked else []
-    results = [advice(about, train, serve, shares) for about in asked or plain]
-    return results if asked else sorted(results, key=_rank)
+    plain = (
+        [given(name, heads) for name in ENCODINGS.names() if _plain(name)] if not requested else []
+    )
+    results = [advice(about, train, serve, shares) for about in requested or plain]
+    return results if requested else sorted(results, key=_rank)
 
 
 def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] = SHARES) -> Advice:
@@ -91,7 +93,7 @@ def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] =
 
 
 def of_all(verdicts: Sequence[SeriesVerdict]) -> tuple[bool | None, str]:
-    """What is alike of all heads, None if nothing is or nobody knows; and in words.
+    """The common verdict of all heads, or None; and the verdict in words.
 
     >>> (
     ...     of_all([SeriesVerdict(True, ""), SeriesVerdict(False, "")]),
@@ -119,7 +121,7 @@ def in_percent(adds: tuple[float, float]) -> str:
 
 
 def _expect(verdicts: Sequence[SeriesVerdict], adds: tuple[float, float] | None) -> str:
-    """One head whose sum diverges, and the encoding's does; if none does but of some nobody knows, nobody knows."""
+    """An encoding diverges if one head does. It is undecided if none does but some head is undecided."""
     if adds is None:
         return "theory says nothing: the table ends before"
     outcomes = {verdict.converges for verdict in verdicts}
@@ -144,7 +146,7 @@ def _plain(name: str) -> bool:
 
 
 def _rank(each: Advice) -> tuple[int, float]:
-    """What should hold first."""
+    """Sort key: encodings that should hold come first."""
     if each.adds is None:
         return 3, 0.0
     return (0 if each.converges and each.adds[1] <= LITTLE else 1), each.adds[1]

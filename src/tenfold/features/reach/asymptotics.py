@@ -1,4 +1,4 @@
-"""How a formula grows: its expansion for large n, in powers of n, ln n and ln ln n.
+"""Asymptotic expansions: a formula for large n in powers of n, ln n and ln ln n.
 
     log(3 + n/4)  =  ln n - 1.386... + 12/n + O(1/n^2)
 

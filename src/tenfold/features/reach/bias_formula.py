@@ -1,7 +1,7 @@
-"""A bias that somebody wrote as a formula of the distance: `-log(1 + (k*n)**2)`. Read, never run as Python.
+"""Read a bias that is written as a formula of the distance, such as `-log(1 + (k*n)**2)`; it never runs as Python.
 
 The text is parsed into a tree and the tree is walked; whatever is not a number, a known name, one of the operators
-+ - * / ** or one of six functions is refused. Numbers are kept exact (0.1 is a tenth), for the analysis in `growth`.
++ - * / ** or one of six functions is refused. Numbers are kept exact (0.1 is a tenth), for the analysis in `asymptotics.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A bias that somebody has as a table of numbers: a line for each distance, a column for each head."""
+"""Read a bias from a file of numbers: one line for each distance, one column for each head."""
 
 from __future__ import annotations
 

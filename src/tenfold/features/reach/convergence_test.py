@@ -1,4 +1,4 @@
-"""Does the sum of e^L(n) converge? Decided from how L grows, by comparison or by the integral test.
+"""Decide whether the sum of e^L(n) converges, from the growth of L, by comparison or by the integral test.
 
 L ~ -c n               geometric         L ~ -p ln n                  a p-series
 L ~ -(ln n)^2          faster than any   L ~ -ln n - q ln ln n        the integral test: q > 1

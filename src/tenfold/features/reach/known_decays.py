@@ -1,4 +1,4 @@
-"""Formulas that are decays we know all about: their sums have integrals, so a reach has proved bounds.
+"""Recognise formulas whose sums have integrals, so that their reach has proved bounds.
 
     -k*n                        geometric           -(k*n)**p, -c*n**p     a power
     -p*log(1 + a*n)             Kerple-log          -log(1 + (k*n)**2)     Type 1

@@ -1,4 +1,4 @@
-"""How far an encoding looks: before training, and after."""
+"""Commands about reach: `tenfold theory trf`, `compare`, `erf` and `advise`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ What = Annotated[
         help="An encoding, a formula of the bias by distance n such as '-log(1+(k*n)**2)', or a file of numbers.",
     ),
 ]
-Heads = Annotated[int, Parameter(help="Of an encoding; formulas and tables have their own.")]
+Heads = Annotated[int, Parameter(help="Heads of an encoding; formulas and tables have their own.")]
 Params = Annotated[
     list[str] | None,
     Parameter(
@@ -42,13 +42,15 @@ def trf(
     eps: Annotated[
         str, Parameter(help="Shares of the weight left out: 0.05, or 0.05,0.01")
     ] = "0.05",
-    within: Annotated[int | None, Parameter(help="Only so many tokens exist.")] = None,
-    layers: Annotated[int | None, Parameter(help="Also the reach of so many layers.")] = None,
+    within: Annotated[int | None, Parameter(help="Count only this many tokens.")] = None,
+    layers: Annotated[
+        int | None, Parameter(help="Also show the reach of this many layers.")
+    ] = None,
     param: Params = None,
     weights: Weights = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """Whether an encoding's series converges, why, and its theoretical receptive field, for each head.
+    """Show whether an encoding's series converges, why, and its theoretical receptive field, for each head.
 
     `tenfold theory trf alibi --eps 0.05`, `tenfold theory trf "-log(1+(k*n)**2)" --param k=0.25`
     """
@@ -68,7 +70,7 @@ def compare(
     *what: What,
     heads: Heads = 8,
     eps: Annotated[float, Parameter(help="The share of the weight left out.")] = 0.05,
-    within: Annotated[int, Parameter(help="Also where only so many tokens exist.")] = 2048,
+    within: Annotated[int, Parameter(help="Also show the reach within this many tokens.")] = 2048,
     param: Params = None,
     weights: Weights = False,
     plot: Annotated[
@@ -81,7 +83,7 @@ def compare(
     ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """Several encodings, formulas or tables beside each other; a parameter goes to each that has it.
+    """Compare several encodings, formulas or tables; a parameter goes to each that has it.
 
     `tenfold theory compare alibi kerple-log type-1 --plot`
     """
@@ -112,7 +114,7 @@ def erf(
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """How far a trained model looks, by attention and by gradient, for each layer and head; theory beside it.
+    """Measure how far a trained model looks, by attention and by gradient, for each layer and head, next to theory.
 
     `tenfold theory erf runs/my-run`
     """
@@ -140,7 +142,7 @@ def advise(
     weights: Weights = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
-    """Trained at one length, served at another: what to expect of each encoding, why, and what theory cannot say.
+    """Say what to expect of each encoding when it is trained at one length and used at another, and why.
 
     `tenfold theory advise --train 2048 --serve 16384`
     """

@@ -6,7 +6,7 @@ number of tokens, as in a trained model, there always is.
 
 Where a decay has a closed form, that is it. Else the first terms are summed as they are, and the rest lies between
 the bounds that the decay knows (`Decay.rest`). So a reach is a pair of bounds, and they are equal for all but the
-longest; distances of 10^9 and more are found by bisection, not by summing.
+longest; distances of 10^9 and more are computed by bisection, not by summing.
 
 Shapes: H heads, E shares, N distances.
 """
@@ -64,14 +64,14 @@ def reach(series: Series | None, eps: float = 0.05, within: int | None = None) -
 def reaches(
     series: Series | None, shares: Sequence[float], within: int | None = None
 ) -> list[Fields]:
-    """The same for many shares at once: a list of heads for each.
+    """`reach` for many shares at once: a list of heads for each share.
 
     >>> from tenfold.encodings import Type1
     >>> [[str(head) for head in heads] for heads in reaches(Type1(heads=2).series(), [0.5, 0.01])]
     [['17', '257'], ['1,000', '16,277']]
     """
     if series is None:
-        raise TenfoldError("this encoding states no series of weights by distance; it has no reach")
+        raise TenfoldError("this encoding has no series of weights by distance, so it has no reach")
     for eps in shares:
         if not 0 < eps < 1:
             raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
@@ -85,7 +85,7 @@ def reaches(
 
 
 def over_heads(fields: Fields) -> tuple[Reach | None, Reach | None, Reach | None]:
-    """The least, the middle (the lower one of two) and the greatest of a model's heads.
+    """The smallest, the median (the lower of two) and the largest reach of a model's heads.
 
     >>> over_heads([Reach(12, 12), None, Reach(6, 6)])
     (Reach(low=6, high=6), Reach(low=12, high=12), None)

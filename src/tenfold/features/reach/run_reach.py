@@ -1,4 +1,4 @@
-"""How far a run's model looks, beside how far its encoding says that it can."""
+"""The empirical receptive field of a run's model, next to the theoretical one of its encoding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tenfold.runs.run import Run, Which
 
 @dataclass(frozen=True)
 class MeasuredReach:
-    """The fields of a trained model, and for each layer what theory says of each head within so many tokens."""
+    """The empirical fields of a trained model, and for each layer the theoretical field of each head."""
 
     fields: Fields
     theory: list[list[int] | None]  # None: the encoding has no weight by distance alone
@@ -32,7 +32,7 @@ def measured(
     which: Which = "best",
     seed: int = 0,
 ) -> MeasuredReach:
-    """Over `n` rows of a length, drawn as in training; without a length, that of training."""
+    """Measure `n` rows of this length (by default the training length), drawn as in training."""
     if n < 1:
         raise TenfoldError(f"{n} rows; at least 1 is needed")
     if seed < 0:
@@ -54,7 +54,7 @@ def measured(
 def theoretical_reach(
     model: AttentionModel, heads: int, tokens: int, eps: float = 0.05
 ) -> list[list[int] | None]:
-    """For each layer what theory says of each head within so many tokens; None: the encoding has no such weights."""
+    """For each layer the theoretical field of each head within this many tokens; None: the encoding has no series."""
     theory: list[list[int] | None] = []
     for layer in range(len(model.stack.blocks)):
         series = series_of(model.stack.encodings[layer])

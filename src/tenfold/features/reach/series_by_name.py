@@ -1,4 +1,4 @@
-"""From what somebody names to its series: an encoding by name, a formula, or a file with a table."""
+"""The series of weights by distance of an encoding, a formula, or a file of numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNWEIGHTED = Decay(
 
 @dataclass(frozen=True)
 class NamedSeries:
-    """What was asked about: its series, or why it has none; and whether it holds learned numbers as first drawn."""
+    """A series with its name, or the reason why there is none; `learned`: it has learned numbers at their initial values."""
 
     name: str
     series: Series | None
@@ -43,7 +43,7 @@ class NamedSeries:
 
 
 def series_of(pe: PositionalEncoding) -> Series | None:
-    """What an encoding states; for one that adds nothing to the logits by itself, weights of 1.
+    """The series of an encoding; weights of 1 for one that adds nothing to the logits.
 
     >>> from tenfold.encodings import FIRE, Rotary
     >>> series_of(Rotary(head_size=8)).verdicts[0].converges, series_of(FIRE(heads=2))
@@ -62,7 +62,7 @@ def given(
     *,
     weights: bool = False,
 ) -> NamedSeries:
-    """An encoding of so many heads, with options or learned numbers given; a formula; or a table's file.
+    """The series of an encoding with these parameters, of a formula, or of a file with a table.
 
     >>> [verdict.converges for verdict in given("kerple-log", 2, {"p": [2, 0.5]}).series.verdicts]
     [True, False]
@@ -88,9 +88,9 @@ def several(
     *,
     weights: bool = False,
 ) -> list[NamedSeries]:
-    """The same for several, each taking those parameters that it has; one that nobody has is an error."""
+    """The series of several; each takes the parameters that it has. A parameter that none has is an error."""
     if not texts:
-        raise TenfoldError("nothing to compare; name encodings, formulas or files")
+        raise TenfoldError("there is nothing to compare; name encodings, formulas or files")
     parameters, taken = parameters or {}, set[str]()
     named = []
     for text in texts:
@@ -155,7 +155,7 @@ def _fill(
             raise TenfoldError(f'{key} = {value}; in "{pe.name}" {right} is right')
         if number != 1 and float(number) == 1:
             raise TenfoldError(
-                f"{key} = {value}; too near to 1 here, a formula can tell them apart"
+                f"{key} = {value}; this is too near to 1; write a formula, which is exact"
             )
     if len(numbers) not in (1, len(learned)):
         raise TenfoldError(

@@ -1,4 +1,4 @@
-"""A formula as a series: one of the decays that are known where it is one, else bounds from numbers alone.
+"""The series of a formula: a known decay where it is one, otherwise numeric bounds.
 
 Of any other formula the sum from n on is bounded by blocks of distances up to 10^300, each between its length times
 its last weight and its length times its first. That holds where b does not grow from 65,536 on, which is checked at

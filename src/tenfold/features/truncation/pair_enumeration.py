@@ -1,4 +1,4 @@
-"""Any function of two whole numbers, tried on all pairs of a length: is it the same of the numbers' last digits alone?
+"""Try any function of two whole numbers on all pairs of a length: is it determined by the last digits?
 
 A function is called with arrays of 64-bit integers, and some of what it says is compared with what it says of Python's own,
 which have no limit. Where the two differ (`a**b`, which overflows), or where it takes no arrays, it is called pair by pair.

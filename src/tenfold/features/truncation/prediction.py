@@ -1,4 +1,4 @@
-"""What a model that learned f(a mod b^n, b mod b^n) gets right of f, by the length of the numbers: predicted, not measured.
+"""Predict the accuracy on f, by length, of a model that has learned f(a mod b^n, b mod b^n).
 
 Trained on numbers of n digits with absolute positions, a converged model computes the truncated function, says the
 `principled` paper. So its accuracy on longer numbers is the share of problems in which the dropped digits change nothing:

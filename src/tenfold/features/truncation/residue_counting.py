@@ -1,4 +1,4 @@
-"""How often what is dropped from two numbers changes nothing modulo p: counted by residues, for numbers of any length.
+"""Count by residues how often dropping high digits of two numbers changes nothing modulo p, at any length.
 
 With a = A b^n + a0 (b the base) the truncated function sees a0 alone. Let p' = p / gcd(p, b^n). Modulo p,
 

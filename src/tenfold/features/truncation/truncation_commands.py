@@ -27,7 +27,7 @@ def predict(
     *,
     task: Annotated[str, Parameter(help="add, mul, mod-add or mod-mul.")],
     digits: Annotated[int, Parameter(help="Of the numbers in training.")],
-    lengths: Annotated[str, Parameter(help="Of the numbers asked: 1-9, or 5,100,1000000.")],
+    lengths: Annotated[str, Parameter(help="Lengths of the numbers: 1-9, or 5,100,1000000.")],
     modulus: Annotated[int | None, Parameter(help="Of mod-add and mod-mul.")] = None,
     base: Annotated[int, Parameter(help="Of the digits.")] = 10,
     slice: Slice = "full",
