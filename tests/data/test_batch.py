@@ -80,16 +80,16 @@ def test_worked_example(layout, make_batcher, task):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_asked_shows_no_answer(layout, make_batcher, ragged, task):
+def test_without_answer_shows_the_question_alone(layout, make_batcher, ragged, task):
     options = {"frame": 6} if layout == "in_place" else {}
     batch = make_batcher(layout, **options)(ragged)
-    asked, blank = batch.without_answer(task.vocabulary.pad), task.vocabulary.pad
+    question, blank = batch.without_answer(task.vocabulary.pad), task.vocabulary.pad
     assert torch.equal(
-        asked.sequence.tokens[:, : batch.given], batch.sequence.tokens[:, : batch.given]
+        question.sequence.tokens[:, : batch.given], batch.sequence.tokens[:, : batch.given]
     )
-    assert (asked.sequence.tokens[:, batch.given :] == blank).all()
-    assert (asked.target == IGNORED).all()
-    assert asked.read == batch.read
+    assert (question.sequence.tokens[:, batch.given :] == blank).all()
+    assert (question.target == IGNORED).all()
+    assert question.read == batch.read
     assert (batch.target != IGNORED).any()  # the batch itself is as it was
     if layout != "in_place":
         assert (batch.sequence.tokens[:, batch.given :] != blank).any()
@@ -106,12 +106,12 @@ def test_a_causal_question_ends_with_equals(make_batcher, ragged, task):
 def test_ragged_rows_are_aligned_at_the_right(layout, make_batcher, ragged, task):
     batch = make_batcher(layout)(ragged)
     side = batch.source or batch.sequence
-    asked = ragged.lengths.sum(1) + 1
+    sizes = ragged.lengths.sum(1) + 1
     end = None if batch.source else batch.given - 1
-    for row, count in enumerate(asked):
+    for row, count in enumerate(sizes):
         question = task.question(ragged, row)
-        assert task.vocabulary.text(side.tokens[row, :end]) == question.rjust(int(asked.max()), "_")
-        padding = int(asked.max() - count)
+        assert task.vocabulary.text(side.tokens[row, :end]) == question.rjust(int(sizes.max()), "_")
+        padding = int(sizes.max() - count)
         budget = int(ragged.longest[row]) + 2  # an answer may have one digit more, and its end
         length = int(count) if batch.source else int(count) + budget
         after = len(side.places) - padding - length

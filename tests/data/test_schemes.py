@@ -117,14 +117,14 @@ def test_cyclic_by_column_does_not_know_how_long_the_question_is(make_batcher, t
 def test_interpolated_by_plain_loops(ragged_index, limit, parts):
     """Rows of 9, 6 and 2 tokens: none is beyond the limit, and short ones are left as they are."""
     at = ragged_index.add(role=torch.full((3, 9), 3))
-    found = interpolated(TOKENS, at, limit=limit, parts=parts)["interpolated"]
+    axis = interpolated(TOKENS, at, limit=limit, parts=parts)["interpolated"]
     for row, count in enumerate((9, 6, 2)):
         for place in range(9 - count, 9):
             index = place - (9 - count)
             scale = limit / count if count > limit else 1.0
-            assert found[row, place] == int(index * scale * parts + 1e-9)
-        assert (found[row, : 9 - count] == -1).all()
-    assert found.max() < limit * parts
+            assert axis[row, place] == int(index * scale * parts + 1e-9)
+        assert (axis[row, : 9 - count] == -1).all()
+    assert axis.max() < limit * parts
 
 
 def test_interpolated_answers_of_an_encoder_decoder_have_their_own_limit(make_batcher, task):

@@ -64,14 +64,14 @@ def test_places_do_not_know_the_answer(scheme, layout, random, ragged, make_batc
     batch = make_batcher(layout, **options)(ragged)
     scrambled = batch.without_answer(task.vocabulary.end)
     expected = bound(batch.sequence.tokens, batch.sequence.places, generator() if random else None)
-    found = bound(
+    axes = bound(
         scrambled.sequence.tokens, scrambled.sequence.places, generator() if random else None
     )
-    assert torch.equal(found[scheme], expected[scheme])
+    assert torch.equal(axes[scheme], expected[scheme])
 
 
 def check_rows_alone(batcher, scheme, examples):
-    """Each row's places, asked alone, are those it has in the batch; the batch may have a larger budget."""
+    """Each row's places, computed alone, are those it has in the batch; the batch may have a larger budget."""
     assert len(set(examples.lengths.sum(1))) > 1
     together = batcher(examples)
     for row in range(len(examples)):

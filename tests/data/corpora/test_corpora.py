@@ -10,18 +10,18 @@ from tenfold.data.corpora.text_files import Files, cut
 
 
 def parts(corpus):
-    found = {part: set() for part in PARTS}
+    names = {part: set() for part in PARTS}
     for document in corpus.documents():
-        found[document.part].add(document.name)
-    return found
+        names[document.part].add(document.name)
+    return names
 
 
 def test_every_file_is_in_one_part_and_always_in_the_same(notes):
-    found = parts(Files(str(notes)))
-    assert sum(map(len, found.values())) == 40
-    assert len(set.union(*found.values())) == 40
-    assert all(found.values())
-    assert parts(Files(str(notes))) == found
+    names = parts(Files(str(notes)))
+    assert sum(map(len, names.values())) == 40
+    assert len(set.union(*names.values())) == 40
+    assert all(names.values())
+    assert parts(Files(str(notes))) == names
 
 
 def test_one_more_file_moves_no_other(notes):
@@ -38,9 +38,9 @@ def test_where_the_folder_lies_does_not_matter(notes, tmp_path):
 
 
 def test_shares_of_many_files():
-    found = [part_of(f"folder/{number}.txt") for number in range(20_000)]
-    assert found.count("test") / 20_000 == pytest.approx(0.10, abs=0.01)
-    assert found.count("validation") / 20_000 == pytest.approx(0.05, abs=0.01)
+    parts_drawn = [part_of(f"folder/{number}.txt") for number in range(20_000)]
+    assert parts_drawn.count("test") / 20_000 == pytest.approx(0.10, abs=0.01)
+    assert parts_drawn.count("validation") / 20_000 == pytest.approx(0.05, abs=0.01)
 
 
 def test_a_copy_under_another_name_does_not_leak(notes):
@@ -55,10 +55,10 @@ def test_a_copy_under_another_name_does_not_leak(notes):
 
 def test_a_single_file_is_cut_in_its_order():
     text = "".join(f"line {number}\n" for number in range(100))
-    found = list(cut("a.txt", text))
-    assert [d.part for d in found] == list(PARTS)
-    assert "".join(d.text for d in found) == text
-    assert [round(len(d.text) / len(text), 2) for d in found] == [0.86, 0.05, 0.09]
+    documents = list(cut("a.txt", text))
+    assert [d.part for d in documents] == list(PARTS)
+    assert "".join(d.text for d in documents) == text
+    assert [round(len(d.text) / len(text), 2) for d in documents] == [0.86, 0.05, 0.09]
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_a_single_file_is_cut_in_its_order():
 )
 def test_a_single_file_without_lines_is_cut_all_the_same(text):
     """As text8 is: one line of words."""
-    found = list(cut("a.txt", text))
-    assert [d.part for d in found] == list(PARTS)
-    assert "".join(d.text for d in found) == text
-    shares = [len(d.text) / len(text) for d in found]
+    documents = list(cut("a.txt", text))
+    assert [d.part for d in documents] == list(PARTS)
+    assert "".join(d.text for d in documents) == text
+    shares = [len(d.text) / len(text) for d in documents]
     assert shares == pytest.approx([0.85, 0.05, 0.10], abs=0.02)
     if " " in text:
-        assert all(d.text.endswith(" ") for d in found[:-1])
+        assert all(d.text.endswith(" ") for d in documents[:-1])
 
 
 @pytest.mark.parametrize("length", [1, 3, 30, 500])
@@ -92,10 +92,10 @@ def test_a_cut_is_where_lines_are_counted_to(length):
         while done < round(len(text) * end):
             done += len(lines.pop(0))
         expected.append(done)
-    found = [len(d.text) for d in cut("a.txt", text)]
+    sizes = [len(d.text) for d in cut("a.txt", text)]
     if 0 < expected[0] < expected[1] < len(text):
-        assert found == [expected[0], expected[1] - expected[0], len(text) - expected[1]]
-    assert sum(found) == len(text)
+        assert sizes == [expected[0], expected[1] - expected[0], len(text) - expected[1]]
+    assert sum(sizes) == len(text)
 
 
 def test_nothing_is_cut_of_nothing():
@@ -109,14 +109,14 @@ def test_a_pattern_names_files(notes):
 
 
 @pytest.mark.parametrize(
-    ("held", "told"),
+    ("content", "message"),
     [(b"\x89PNG\xff\xfe", "not UTF-8 text (byte 0)"), (b"text\0and more", "is binary")],
 )
-def test_what_is_not_text_is_named(notes, held, told):
-    (notes / "3" / "odd.bin").write_bytes(held)
+def test_what_is_not_text_is_named(notes, content, message):
+    (notes / "3" / "odd.bin").write_bytes(content)
     with pytest.raises(TenfoldError, match=r"odd\.bin") as caught:
         list(Files(str(notes)).documents())
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

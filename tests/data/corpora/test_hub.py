@@ -35,10 +35,10 @@ def wikitext(tmp_path):
 
 
 def by_part(corpus):
-    found = {part: [] for part in PARTS}
+    texts = {part: [] for part in PARTS}
     for document in corpus.documents():
-        found[document.part].append(document.text)
-    return found
+        texts[document.part].append(document.text)
+    return texts
 
 
 def test_wikitext_keeps_its_split_and_its_order(wikitext):
@@ -46,8 +46,8 @@ def test_wikitext_keeps_its_split_and_its_order(wikitext):
 
 
 def test_what_was_saved_to_disk(tmp_path):
-    held = {part: datasets.Dataset.from_dict({"text": lines}) for part, lines in LINES.items()}
-    datasets.DatasetDict(held).save_to_disk(tmp_path / "saved")
+    parts = {part: datasets.Dataset.from_dict({"text": lines}) for part, lines in LINES.items()}
+    datasets.DatasetDict(parts).save_to_disk(tmp_path / "saved")
     assert by_part(Wikitext103(str(tmp_path / "saved"))) == LINES
 
 
@@ -55,21 +55,21 @@ def test_what_was_saved_to_disk(tmp_path):
 def test_what_is_published_is_kept_and_what_is_missing_carved(tmp_path, missing):
     """No row of a published test lands in training."""
     (tmp_path / "some").mkdir()
-    held = {part: [f"{part} {n}" for n in range(500)] for part in PARTS if part != missing}
-    for part, rows in held.items():
+    rows_of = {part: [f"{part} {n}" for n in range(500)] for part in PARTS if part != missing}
+    for part, rows in rows_of.items():
         datasets.Dataset.from_dict({"text": rows}).to_json(tmp_path / "some" / f"{part}.jsonl")
-    found = by_part(Dataset(folder=str(tmp_path / "some"), together=5))
-    (other,) = held.keys() - {"train"}
-    assert found[other] == held[other]
-    assert sorted(found["train"] + found[missing]) == sorted(held["train"])
-    assert 0 < len(found[missing]) < 100
+    texts = by_part(Dataset(folder=str(tmp_path / "some"), together=5))
+    (other,) = rows_of.keys() - {"train"}
+    assert texts[other] == rows_of[other]
+    assert sorted(texts["train"] + texts[missing]) == sorted(rows_of["train"])
+    assert 0 < len(texts[missing]) < 100
 
 
 def test_a_split_of_another_name_is_no_part_of_a_published_one(tmp_path):
-    held = {name: datasets.Dataset.from_dict({"text": [name] * 9}) for name in ("train", "extra")}
-    datasets.DatasetDict(held).save_to_disk(tmp_path / "saved")
-    found = by_part(Dataset(folder=str(tmp_path / "saved"), together=1))
-    assert {text for texts in found.values() for text in texts} == {"train"}
+    splits = {name: datasets.Dataset.from_dict({"text": [name] * 9}) for name in ("train", "extra")}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "saved")
+    texts_of = by_part(Dataset(folder=str(tmp_path / "saved"), together=1))
+    assert {text for texts in texts_of.values() for text in texts} == {"train"}
 
 
 def test_a_column_by_which_nothing_is_kept_together(tmp_path):
@@ -96,11 +96,11 @@ def test_files_of_one_repository_stay_together(tmp_path):
     rows = {"content": [f"x = {n}\n" for n in range(500)], "repo_name": names}
     (tmp_path / "github").mkdir()
     datasets.Dataset.from_dict(rows).to_json(tmp_path / "github" / "train.jsonl")
-    found = list(Github(str(tmp_path / "github")).documents())
-    assert len(found) == 500
+    documents = list(Github(str(tmp_path / "github")).documents())
+    assert len(documents) == 500
     for start in range(0, 500, 5):
-        assert len({document.part for document in found[start : start + 5]}) == 1
-    assert {document.part for document in found} == set(PARTS)
+        assert len({document.part for document in documents[start : start + 5]}) == 1
+    assert {document.part for document in documents} == set(PARTS)
 
 
 def test_wikipedia_and_books(tmp_path, wikitext):
@@ -108,8 +108,8 @@ def test_wikipedia_and_books(tmp_path, wikitext):
     datasets.Dataset.from_dict({"text": ["one", "two"]}).to_parquet(
         tmp_path / "books" / "train.parquet"
     )
-    found = [d.text for d in WikiBook(str(wikitext), str(tmp_path / "books")).documents()]
-    assert found == [*(line for part in PARTS for line in LINES[part]), "one\n", "two\n"]
+    texts = [d.text for d in WikiBook(str(wikitext), str(tmp_path / "books")).documents()]
+    assert texts == [*(line for part in PARTS for line in LINES[part]), "one\n", "two\n"]
 
 
 def test_the_stamp_follows_the_copy(wikitext):
@@ -121,15 +121,15 @@ def test_the_stamp_follows_the_copy(wikitext):
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda path: Wikitext103(str(path / "nowhere")), "there is no folder"),
         (lambda path: Dataset(), "needs the path of one on the hub, or the folder of a copy"),
         (lambda path: Wikitext103(), "on the hub"),
     ],
 )
-def test_what_cannot_be_loaded(tmp_path, make, told):
-    with pytest.raises(TenfoldError, match=told) as caught:
+def test_what_cannot_be_loaded(tmp_path, make, message):
+    with pytest.raises(TenfoldError, match=message) as caught:
         list(make(tmp_path).documents())
     assert "\n" not in str(caught.value)
 
@@ -147,5 +147,5 @@ def test_a_column_that_is_not_there(wikitext):
 
 @pytest.mark.parametrize("name", ["wikitext-103", "books", "github", "wiki-book"])
 def test_making_one_downloads_nothing(name, monkeypatch):
-    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: pytest.fail("asked the hub"))
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: pytest.fail("queried the hub"))
     CORPORA.build(name).stamp()

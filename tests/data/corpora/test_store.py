@@ -18,14 +18,14 @@ def store(path, writing=None):
 
 
 def test_tokens_are_the_documents_of_their_part(notes):
-    held = store(notes)
+    tokens_stored = store(notes)
     for part in PARTS:
         texts = [d.text for d in Files(str(notes)).documents() if d.part == part]
-        tokens = held.tokens(part)
+        tokens = tokens_stored.tokens(part)
         assert isinstance(tokens, np.memmap)
         assert not tokens.flags.writeable
         assert bytes(tokens) == b"".join(text.encode() + b"\0" for text in texts)
-        assert held.counts[part] == len(tokens)
+        assert tokens_stored.counts[part] == len(tokens)
 
 
 def test_nothing_is_read_twice(notes, monkeypatch):
@@ -50,8 +50,8 @@ def test_what_was_learned_is_kept(notes):
 
 
 def test_damage_is_told(notes):
-    held = store(notes)
-    (held.folder / "test.bin").write_bytes(b"cut")
+    existing = store(notes)
+    (existing.folder / "test.bin").write_bytes(b"cut")
     with pytest.raises(TenfoldError, match=r"test\.bin is cut short"):
         store(notes)
 
@@ -80,7 +80,7 @@ def test_a_cache_that_cannot_be_written(notes, monkeypatch, tmp_path):
 
 
 def test_one_document_at_a_time_is_in_memory():
-    """A corpus larger than we would like to hold is asked document by document, and never twice at once."""
+    """A corpus larger than we would like to hold is read document by document, and never twice at once."""
 
     class Stream(Corpus):
         name = "stream"
@@ -95,9 +95,9 @@ def test_one_document_at_a_time_is_in_memory():
                 alive.pop()
 
     alive = []
-    held = stored(Stream(), Bytes(), (Spec(name="stream"), Spec(name="bytes")))
+    written = stored(Stream(), Bytes(), (Spec(name="stream"), Spec(name="bytes")))
     assert alive == []
-    assert held.counts == dict.fromkeys(PARTS, 1100)
+    assert written.counts == dict.fromkeys(PARTS, 1100)
 
 
 def test_windows_are_stretches_and_the_same_for_the_same_generator():

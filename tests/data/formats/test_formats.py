@@ -34,12 +34,12 @@ CASES = [  # format, problem, question, answer as written
 @pytest.mark.parametrize(("written", "problem", "question", "answer"), CASES)
 def test_write_and_read(written, problem, question, answer, task):
     examples, v = task.parse(problem), task.vocabulary
-    found = written.write(examples, v)
-    assert v.text(found.question.tokens[0]) == question
-    assert found.question_length.tolist() == [len(question)]
-    assert v.text(found.answer.tokens[0]) == answer
-    assert written.read(found.answer.tokens[0], v, examples) == task.truth(examples, 0)
-    assert found.graded[0] == len(answer.rstrip("_"))
+    line = written.write(examples, v)
+    assert v.text(line.question.tokens[0]) == question
+    assert line.question_length.tolist() == [len(question)]
+    assert v.text(line.answer.tokens[0]) == answer
+    assert written.read(line.answer.tokens[0], v, examples) == task.truth(examples, 0)
+    assert line.graded[0] == len(answer.rstrip("_"))
 
 
 OTHERS = [  # task, format, problem, question, answer as written
@@ -84,8 +84,8 @@ OTHERS = [  # task, format, problem, question, answer as written
 )
 def test_other_tasks(task, written, problem, question, answer):
     test_write_and_read(written, problem, question, answer, task)
-    found = written.write(task.parse(problem), task.vocabulary)
-    assert found.budget.tolist() == [len(answer)]
+    line = written.write(task.parse(problem), task.vocabulary)
+    assert line.budget.tolist() == [len(answer)]
 
 
 @pytest.mark.parametrize(
@@ -123,17 +123,17 @@ def test_one_operand_of_ragged_lengths_has_no_operator():
     operands = np.array([[[1, 0, 0]], [[1, 2, 3]]], dtype=np.uint8)
     examples = task.solve(operands, np.array([[1], [3]]))
     for written in (Reversed(), Interleaved()):
-        found = written.write(examples, task.vocabulary)
-        texts = [task.vocabulary.text(row) for row in found.question.tokens]
+        line = written.write(examples, task.vocabulary)
+        texts = [task.vocabulary.text(row) for row in line.question.tokens]
         assert texts == ["__1", "321"]
-        assert found.answer.tokens.shape == (2, 5)
-        assert found.budget.tolist() == [3, 5]
+        assert line.answer.tokens.shape == (2, 5)
+        assert line.budget.tolist() == [3, 5]
 
 
 def test_a_multiplier_may_be_longer_than_the_frame():
     task = Multiplication(3)
-    found = InPlace(1).write(task.parse("123*4"), task.vocabulary)
-    assert task.vocabulary.text(found.question.tokens[0]) == "123*4"
+    line = InPlace(1).write(task.parse("123*4"), task.vocabulary)
+    assert task.vocabulary.text(line.question.tokens[0]) == "123*4"
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_multiplier_may_be_longer_than_the_frame():
 )
 def test_what_a_model_writes_above_an_answer_stays_visible(tokens, text):
     task = Subtraction()
-    v, asked = task.vocabulary, task.parse("1000-999")
-    assert Reversed(width=5).read(v.ids(tokens), v, asked) == text
+    v, examples = task.vocabulary, task.parse("1000-999")
+    assert Reversed(width=5).read(v.ids(tokens), v, examples) == text
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_what_a_model_writes_above_an_answer_stays_visible(tokens, text):
 )
 def test_what_a_model_writes_above_a_verdict_stays_visible(tokens, text):
     task = Comparison()
-    v, asked = task.vocabulary, task.parse("21?12")
-    assert Reversed(width=4).read(v.ids(tokens), v, asked) == text
+    v, examples = task.vocabulary, task.parse("21?12")
+    assert Reversed(width=4).read(v.ids(tokens), v, examples) == text
 
 
 @pytest.mark.parametrize(
@@ -168,32 +168,34 @@ def test_every_digit_has_its_significance_and_operand(written, rng):
     )
     for row in range(30):
         for m in range(3):
-            found = {}
+            by_significance = {}
             for t, token in enumerate(line.tokens[row]):
                 if role[row, t] == 3 + m and significance[row, t] >= 0:
-                    found[significance[row, t]] = token
+                    by_significance[significance[row, t]] = token
                     if not isinstance(written, InPlace):  # there a token may predict another column
                         assert column[row, t] == significance[row, t]
             length = examples.lengths[row, m]
-            assert [found[i] for i in range(length)] == examples.operands[row, m, :length].tolist()
-            assert all(found[i] == 0 for i in found if i >= length)
+            assert [by_significance[i] for i in range(length)] == examples.operands[
+                row, m, :length
+            ].tolist()
+            assert all(by_significance[i] == 0 for i in by_significance if i >= length)
 
 
 def test_interleaved_columns_stand_together(rng):
     task = Addition(terms=3)
     examples = task.parse("1+23+456")
-    found = Interleaved().write(examples, task.vocabulary).question
-    assert task.vocabulary.text(found.tokens[0]) == "+004025136"
-    assert found.column[0].tolist() == [-1, 2, 2, 2, 1, 1, 1, 0, 0, 0]
+    line = Interleaved().write(examples, task.vocabulary).question
+    assert task.vocabulary.text(line.tokens[0]) == "+004025136"
+    assert line.column[0].tolist() == [-1, 2, 2, 2, 1, 1, 1, 0, 0, 0]
 
 
 def test_three_terms_in_place():
     task = Addition(terms=3)
     examples = task.parse("999+999+999")
-    found = InPlace(4).write(examples, task.vocabulary)
-    assert task.vocabulary.text(found.question.tokens[0]) == "_999+_999+_999"
-    assert task.vocabulary.text(found.answer.tokens[0]) == "_2997"
-    assert found.question.column[0].tolist()[-5:] == [4, 3, 2, 1, 0]
+    line = InPlace(4).write(examples, task.vocabulary)
+    assert task.vocabulary.text(line.question.tokens[0]) == "_999+_999+_999"
+    assert task.vocabulary.text(line.answer.tokens[0]) == "_2997"
+    assert line.question.column[0].tolist()[-5:] == [4, 3, 2, 1, 0]
 
 
 @pytest.mark.parametrize("written", [InPlace(3), Reversed(width=3), Interleaved(width=3)])

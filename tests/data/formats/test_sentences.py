@@ -1,4 +1,4 @@
-"""Problems asked in sentences: templates, the tokenizer, and what is read where."""
+"""Problems written as sentences: templates, the tokenizer, and what is read where."""
 
 import numpy as np
 import pytest
@@ -83,21 +83,21 @@ def test_every_template_reads_back(form, said, rng):
         for row in range(3):
             numbers = said.question(examples, row).split(said.operator)
             text = spoken(wording, numbers)
-            asked = batcher.parse(text)
-            assert asked.wording == wording
-            assert batcher.question(asked, 0) == text
-            written = batcher.format.write(asked, batcher.vocabulary)
-            read = batcher.format.read(written.answer.tokens[0], batcher.vocabulary, asked)
+            parsed = batcher.parse(text)
+            assert parsed.wording == wording
+            assert batcher.question(parsed, 0) == text
+            written = batcher.format.write(parsed, batcher.vocabulary)
+            read = batcher.format.read(written.answer.tokens[0], batcher.vocabulary, parsed)
             assert read == said.truth(examples, row)
 
 
 def test_held_out_templates_are_never_written(said, rng):
     batcher = batcher_of(said, held_out=3)
     examples = said.sample(500, 5, rng, samplers.exact)
-    asked = {batcher.parse(batcher.question(examples, row)).wording for row in range(500)}
-    assert asked == set(phrases(said.operator)[:-3])
+    wordings = {batcher.parse(batcher.question(examples, row)).wording for row in range(500)}
+    assert wordings == set(phrases(said.operator)[:-3])
     labels = batcher.format.phrasings(said)
-    assert {label for label, wording in labels.items() if wording not in asked} == {
+    assert {label for label, wording in labels.items() if wording not in wordings} == {
         "unseen-1",
         "unseen-2",
         "unseen-3",
@@ -132,9 +132,9 @@ def test_the_template_follows_from_the_digits(form, rng):
 
 def test_a_sentence_of_known_words_need_not_be_a_template():
     batcher = batcher_of(Addition())
-    asked = batcher.parse("please , how much do i get if 12 and 345 is added ?")
-    assert batcher.task.truth(asked, 0) == "357"
-    assert batcher.question(asked, 0) == "please, how much do i get if 12 and 345 is added?"
+    examples = batcher.parse("please , how much do i get if 12 and 345 is added ?")
+    assert batcher.task.truth(examples, 0) == "357"
+    assert batcher.question(examples, 0) == "please, how much do i get if 12 and 345 is added?"
 
 
 def test_the_tokenizer_splits_words_numbers_and_signs():

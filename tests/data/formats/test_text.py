@@ -39,22 +39,22 @@ def table(batch, vocabulary):
 def test_worked_example():
     """The example of docs/text.md: pads have a column, words have nothing, the answer has a gap."""
     batcher = written(Addition(), frame=4)
-    found = table(batcher(batcher.parse("ma re 12+ ti 345 ka")), batcher.vocabulary)
-    assert " ".join(found["token"]) == "ma re _ _ 1 2 + ti _ 3 4 5 ka"
-    assert found["index"] == list(range(13))
-    assert found["role"] == [0, 0, 3, 3, 3, 3, 1, 0, 4, 4, 4, 4, 0]
-    assert found["significance"] == [-1, -1, -1, -1, 1, 0, -1, -1, -1, 2, 1, 0, -1]
-    assert found["column"] == [-1, -1, 3, 2, 1, 0, 4, -1, 3, 2, 1, 0, -1]
-    assert found["read"] == ["", "", "", "", "", "", "_", "", "_", "3", "5", "7", ""]
+    facts = table(batcher(batcher.parse("ma re 12+ ti 345 ka")), batcher.vocabulary)
+    assert " ".join(facts["token"]) == "ma re _ _ 1 2 + ti _ 3 4 5 ka"
+    assert facts["index"] == list(range(13))
+    assert facts["role"] == [0, 0, 3, 3, 3, 3, 1, 0, 4, 4, 4, 4, 0]
+    assert facts["significance"] == [-1, -1, -1, -1, 1, 0, -1, -1, -1, 2, 1, 0, -1]
+    assert facts["column"] == [-1, -1, 3, 2, 1, 0, 4, -1, 3, 2, 1, 0, -1]
+    assert facts["read"] == ["", "", "", "", "", "", "_", "", "_", "3", "5", "7", ""]
 
 
 def test_what_overflows_is_read_at_the_multiplier_too():
     batcher = written(Multiplication(3), frame=3)
-    found = table(batcher(batcher.parse("ma 12* ti re 345 ka")), batcher.vocabulary)
-    assert " ".join(found["token"]) == "ma _ 1 2 * ti re 3 4 5 ka"
-    assert found["role"] == [0, 3, 3, 3, 1, 0, 0, 4, 4, 4, 0]
-    assert found["column"] == [-1, -1, 5, 4, 3, -1, -1, 2, 1, 0, -1]
-    assert found["read"] == ["", "", "_", "_", "4", "", "", "1", "4", "0", ""]
+    facts = table(batcher(batcher.parse("ma 12* ti re 345 ka")), batcher.vocabulary)
+    assert " ".join(facts["token"]) == "ma _ 1 2 * ti re 3 4 5 ka"
+    assert facts["role"] == [0, 3, 3, 3, 1, 0, 0, 4, 4, 4, 0]
+    assert facts["column"] == [-1, -1, 5, 4, 3, -1, -1, 2, 1, 0, -1]
+    assert facts["read"] == ["", "", "_", "_", "4", "", "", "1", "4", "0", ""]
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.name}-{task.terms}-{task.base}")
@@ -105,9 +105,9 @@ def test_a_problem_has_its_words_whatever_stands_beside_it(rng):
         alone = batcher.format.write(
             task.parse(task.question(examples, row)), batcher.vocabulary
         )  # a narrower array, too
-        asked = int(alone.question_length[0])
-        assert whole.question_length[row] == asked
-        assert np.array_equal(whole.question.tokens[row, -asked:], alone.question.tokens[0])
+        size = int(alone.question_length[0])
+        assert whole.question_length[row] == size
+        assert np.array_equal(whole.question.tokens[row, -size:], alone.question.tokens[0])
 
 
 def test_the_words_of_a_problem_stay_what_they_are():
@@ -124,9 +124,9 @@ def test_a_question_is_parsed_again(task, rng):
     batcher = written(task, frame=6, most=2)
     examples = task.sample(20, 5, rng, samplers.lengths)
     for row in range(20):
-        asked = batcher.question(examples, row)
-        again = batcher.parse(asked)
-        assert batcher.question(again, 0) == asked
+        question = batcher.question(examples, row)
+        again = batcher.parse(question)
+        assert batcher.question(again, 0) == question
         assert task.truth(again, 0) == task.truth(examples, row)
         given, drawn = batcher(again).sequence.tokens[0], batcher(examples.rows([row])).sequence.tokens[0]  # fmt: skip
         assert torch.equal(given, drawn)
@@ -163,9 +163,9 @@ def test_relations_by_column_do_not_see_how_much_text_there_is(rng):
     first = None
     for row in range(30):
         number = places["role"][row] > Role.TEXT
-        found = classes[row][number][:, number]
-        first = found if first is None else first
-        assert torch.equal(found, first)
+        related = classes[row][number][:, number]
+        first = related if first is None else first
+        assert torch.equal(related, first)
         assert (classes[row][~number] == 0).all()
         assert (classes[row][:, ~number] == 0).all()
     assert (first[0:4, 0:4] == first[5:9, 5:9]).all()
@@ -180,7 +180,7 @@ def test_uniform_vectors_reach_every_number_token(rng):
     relation = Uniform(reach=8, digits=3, axis="column")
     classes = relation(places, places)
     role, significance, column = (places[axis] for axis in ("role", "significance", "column"))
-    asked = 0
+    count = 0
     for row in range(30):
         for key in ((role[row] == Role.OPERAND) & (significance[row] >= 0)).nonzero()[:, 0]:
             others = torch.arange(len(role[row])) != key
@@ -188,8 +188,8 @@ def test_uniform_vectors_reach_every_number_token(rng):
             expected = relation.first + significance[row, key]
             assert (seen[others & (column[row] >= 0)] == expected).all()
             assert (seen[role[row] <= Role.TEXT] == 0).all()
-            asked += 1
-    assert asked >= 30
+            count += 1
+    assert count >= 30
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,8 @@ def test_squeezing_agrees_with_a_loop(rng):
     inside = rng.random((30, 12)) < 0.5
     rows = rng.integers(0, 100, inside.shape)
     squeeze = Squeeze(inside)
-    found = squeeze(rows, -7)
+    squeezed = squeeze(rows, -7)
     for row in range(30):
         kept = [int(value) for value, there in zip(rows[row], inside[row], strict=True) if there]
-        assert found[row].tolist() == [-7] * (found.shape[1] - len(kept)) + kept
+        assert squeezed[row].tolist() == [-7] * (squeezed.shape[1] - len(kept)) + kept
         assert squeeze.count[row] == len(kept)

@@ -45,10 +45,10 @@ def check_machine(rng):
         assert machine.operands == task.drawn
         drawn = [task.sample(n, length, rng, samplers.lengths) for length in lengths]
         for problems in drawn if examples is None else [examples]:
-            found = machine.write(problems.operands, problems.lengths)
+            output = machine.write(problems.operands, problems.lengths)
             for row, size in enumerate(problems.answer_length):
-                assert found[row, :size].tolist() == problems.answer[row, :size].tolist()
-                assert (found[row, size:] == END).all()
-                assert found.shape[1] > size
+                assert output[row, :size].tolist() == problems.answer[row, :size].tolist()
+                assert (output[row, size:] == END).all()
+                assert output.shape[1] > size
 
     return check

@@ -64,9 +64,9 @@ def test_settle_agrees_with_integers(base, columns):
     padded = np.array([[*row, *[0] * 14] for row in columns])
     digits = settle(padded, base)
     assert digits.max() < base
-    for row, found in zip(columns, digits.tolist(), strict=True):
+    for row, settled in zip(columns, digits.tolist(), strict=True):
         value = sum(column * base**i for i, column in enumerate(row))
-        assert sum(digit * base**i for i, digit in enumerate(found)) == value
+        assert sum(digit * base**i for i, digit in enumerate(settled)) == value
 
 
 def test_settle_carries_through_every_column():

@@ -52,8 +52,8 @@ def test_a_cascade_is_never_longer_than_the_carries(rng):
 def check_uniform(pairs, draw):
     """Every pair is drawn as often as any other."""
     digits = draw(np.random.default_rng(3), 400 * len(pairs))
-    found, counts = np.unique(digits.reshape(len(digits), -1), axis=0, return_counts=True)
-    assert sorted(map(tuple, found.tolist())) == sorted(pairs)
+    drawn, counts = np.unique(digits.reshape(len(digits), -1), axis=0, return_counts=True)
+    assert sorted(map(tuple, drawn.tolist())) == sorted(pairs)
     chi_square, freedom = ((counts - 400) ** 2 / 400).sum(), len(pairs) - 1
     assert abs(chi_square - freedom) < 4 * (2 * freedom) ** 0.5
 

@@ -57,8 +57,8 @@ def test_every_problem_is_as_likely_as_any_other(name):
     draws = each * len(known)
     digits, lengths = domain.draw(np.random.default_rng(5), draws, 2, base)
     values = (digits * base ** np.arange(digits.shape[2])).sum(-1)
-    found, counts = np.unique(values, axis=0, return_counts=True)
-    assert {*map(tuple, found.tolist())} == known
+    drawn, counts = np.unique(values, axis=0, return_counts=True)
+    assert {*map(tuple, drawn.tolist())} == known
     freedom = len(known) - 1
     assert abs(((counts - each) ** 2 / each).sum() - freedom) < 5 * (2 * freedom) ** 0.5
     assert (lengths == np.where(values >= 16, 3, np.where(values >= 4, 2, 1))).all()
@@ -75,16 +75,16 @@ def test_sizes_of_the_papers_domains():
 def test_exact_weights(bits):
     """With a bit or two, nearly every draw is decided among the parts of a cell."""
     weights = [5, 0, 1, 11]
-    found = np.bincount(exactly(np.random.default_rng(0), weights, 3400, bits), minlength=4)
-    assert found[1] == 0
-    assert all(abs(found[k] - 200 * weights[k]) < 5 * (200 * weights[k]) ** 0.5 for k in (0, 2, 3))  # fmt: skip
+    counts = np.bincount(exactly(np.random.default_rng(0), weights, 3400, bits), minlength=4)
+    assert counts[1] == 0
+    assert all(abs(counts[k] - 200 * weights[k]) < 5 * (200 * weights[k]) ** 0.5 for k in (0, 2, 3))  # fmt: skip
 
 
 def test_weights_beyond_any_float():
     huge = 10**400
-    found = exactly(np.random.default_rng(0), [huge, 1, 3 * huge], 4000)
-    assert {*found.tolist()} == {0, 2}
-    assert abs((found == 2).sum() - 3000) < 150
+    drawn = exactly(np.random.default_rng(0), [huge, 1, 3 * huge], 4000)
+    assert {*drawn.tolist()} == {0, 2}
+    assert abs((drawn == 2).sum() - 3000) < 150
 
 
 def drawn(rng, length=3, terms=2, **options):
@@ -108,7 +108,7 @@ def test_as_a_sampler(rng):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"lengths": [4]}, r"lengths \[4\] where 3 digits are requested; none may be longer"),
         ({"lengths": [0, 1]}, r"lengths \[0, 1\]; one or more, each at least 1"),
@@ -119,6 +119,6 @@ def test_as_a_sampler(rng):
         ({"digits": "0"}, r'no number of \[3\] digits has only "0"'),
     ],
 )
-def test_what_is_no_domain(rng, options, told):
-    with pytest.raises(TenfoldError, match=told):
+def test_what_is_no_domain(rng, options, message):
+    with pytest.raises(TenfoldError, match=message):
         drawn(rng, **options)

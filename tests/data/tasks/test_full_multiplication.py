@@ -59,9 +59,9 @@ def test_one_may_be_longer_than_digits():
 def test_written_as_in_the_paper():
     task = FullMultiplication(digits=4)
     format = FORMATS.build({"name": "reversed", "width": 4})
-    found = format.write(task.parse("12*345"), task.vocabulary)
-    assert task.vocabulary.text(found.question.tokens[0]) == "0012*0345"
-    assert task.vocabulary.text(found.answer.tokens[0]) == "04140000;"
+    line = format.write(task.parse("12*345"), task.vocabulary)
+    assert task.vocabulary.text(line.question.tokens[0]) == "0012*0345"
+    assert task.vocabulary.text(line.answer.tokens[0]) == "04140000;"
 
 
 @pytest.mark.parametrize("text", ["", "12", "1*2*3", "1*a", "1+2"])

@@ -52,8 +52,8 @@ def slow_levels(columns, base):
 def test_sums_are_those_of_python(base, rows):
     rows = [list(row) for row in zip(*rows, strict=True)]  # examples of as many addends each
     operands = np.stack([digits_of(row, 110, base) for row in rows])
-    found = add(operands, base)
-    assert [value_of(each, base) for each in found.digits.tolist()] == [sum(row) for row in rows]
+    sums = add(operands, base)
+    assert [value_of(each, base) for each in sums.digits.tolist()] == [sum(row) for row in rows]
 
 
 @pytest.mark.parametrize("few", [1, 2, 3])
@@ -62,24 +62,24 @@ def test_products_are_those_of_python(rng, base, few):
     for length in (1, 5, 40):
         multiplier, _ = samplers.lengths(rng, 300, few, 1, base)
         number, _ = samplers.nines(rng, 300, length, 1, base)
-        found = multiply(multiplier[:, 0], number[:, 0], base)
+        product = multiply(multiplier[:, 0], number[:, 0], base)
         wanted = [
             value_of(a, base) * value_of(b, base)
             for a, b in zip(multiplier[:, 0].tolist(), number[:, 0].tolist(), strict=True)
         ]
-        assert [value_of(each, base) for each in found.digits.tolist()] == wanted
-        assert found.digits.shape == (300, length + few)
+        assert [value_of(each, base) for each in product.digits.tolist()] == wanted
+        assert product.digits.shape == (300, length + few)
 
 
 def test_rows_take_their_own_levels(rng):
     columns = np.zeros((200, 12), dtype=np.int64)
     columns[:, :8] = rng.integers(0, 400, (200, 8)) * (rng.random((200, 8)) < 0.2)
-    found = ripple(columns, 7)
+    result = ripple(columns, 7)
     for row in range(200):
         digits, levels = slow_levels(columns[row].tolist(), 7)
-        assert found.digits[row].tolist() == digits
-        assert found.levels[row] == levels
-    assert len(set(found.levels.tolist())) > 3
+        assert result.digits[row].tolist() == digits
+        assert result.levels[row] == levels
+    assert len(set(result.levels.tolist())) > 3
 
 
 @pytest.mark.parametrize("base", [2, 3, 10, 16])
@@ -129,8 +129,8 @@ def test_the_printed_addition_is_right_where_no_carry_runs_on(rng):
     operands, _ = samplers.numbers(rng, 500, 4, 2, 10)
     right = add(operands)
     for row, (first, second) in enumerate(operands.tolist()):
-        told = printed_addition(first, second, mended=True)
-        assert (told == right.digits[row].tolist()) == (right.levels[row] <= 1)
+        printed = printed_addition(first, second, mended=True)
+        assert (printed == right.digits[row].tolist()) == (right.levels[row] <= 1)
 
 
 def test_the_printed_multiplication_loses_carries():
@@ -189,8 +189,8 @@ def test_among_the_products_of_a_level_nothing_is_preferred():
     for each in range(3):
         _, counts = np.unique(rows[levels == each], axis=0, return_counts=True)
         assert (abs(counts - counts.mean()) < 5 * counts.mean() ** 0.5).all()
-    found = len(np.unique(rows, axis=0))
-    assert found == 27
+    count = len(np.unique(rows, axis=0))
+    assert count == 27
     assert (lengths[:, 0] == 1).all()
 
 
@@ -222,9 +222,9 @@ def test_a_number_alone_has_no_levels(rng, name):
     ],
 )
 def test_problems_level_by_level(rng, task, length, labels):
-    found = task.by_levels(length)
-    assert list(found) == [f"levels-{each}" for each in labels]
-    for each, sampler in zip(labels, found.values(), strict=True):
+    samplers_by_label = task.by_levels(length)
+    assert list(samplers_by_label) == [f"levels-{each}" for each in labels]
+    for each, sampler in zip(labels, samplers_by_label.values(), strict=True):
         examples = task.sample(30, length, rng, sampler)
         assert (examples.longest == length).all()
         levels = counted(examples.operands, task.base, product=task.hub is not None)

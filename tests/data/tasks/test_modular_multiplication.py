@@ -33,8 +33,8 @@ def test_long_ones(base, modulus, rng, written):
     for length in (1, 7, 2000):
         examples = task.sample(4, length, rng, samplers.lengths)
         for row in range(4):
-            asked = task.question(examples, row)
-            assert task.truth(examples, row) == expected(task, asked, written)
+            question = task.question(examples, row)
+            assert task.truth(examples, row) == expected(task, question, written)
 
 
 def test_a_million_digits():

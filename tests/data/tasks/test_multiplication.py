@@ -51,7 +51,7 @@ def test_the_state_is_the_multiplier_and_a_carry_below_it(multiplier):
     values = np.arange(10**multiplier)
     assert (machine.value[machine.starts] == values).all()
     assert np.bincount(machine.value).tolist() == [2, *range(1, 10**multiplier)]
-    assert (machine.value[machine.next] == machine.value[:, None]).all()  # it is held
+    assert (machine.value[machine.next] == machine.value[:, None]).all()  # it is kept
     assert machine.output.min() == END  # nothing is refused
     assert machine.output.max() == 9
 

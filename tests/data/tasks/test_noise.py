@@ -29,8 +29,8 @@ def test_every_other_digit_is_as_likely(rng):
     task = Addition()
     examples = task.parse("1" * 9000 + "+" + "2" * 9000)
     noise = Noise(0.9, np.arange(10))
-    found = np.bincount(noise(examples, rng).answer[0, :9000], minlength=10) / 9000
-    assert found == pytest.approx([0.1] * 10, abs=0.015)
+    shares = np.bincount(noise(examples, rng).answer[0, :9000], minlength=10) / 9000
+    assert shares == pytest.approx([0.1] * 10, abs=0.015)
 
 
 def test_the_truth_is_left_alone(rng):

@@ -36,11 +36,11 @@ CASES = [  # task, format, problem, question, answer as written
 @pytest.mark.parametrize(("task", "written", "problem", "question", "answer"), CASES)
 def test_write_and_read(task, written, problem, question, answer):
     examples, v = task.parse(problem), task.vocabulary
-    found = written.write(examples, v)
-    assert v.text(found.question.tokens[0]) == question
-    assert v.text(found.answer.tokens[0]) == answer
-    assert found.graded.tolist() == found.budget.tolist() == [len(answer)]
-    assert written.read(found.answer.tokens[0], v, examples) == task.truth(examples, 0)
+    line = written.write(examples, v)
+    assert v.text(line.question.tokens[0]) == question
+    assert v.text(line.answer.tokens[0]) == answer
+    assert line.graded.tolist() == line.budget.tolist() == [len(answer)]
+    assert written.read(line.answer.tokens[0], v, examples) == task.truth(examples, 0)
 
 
 def test_rows_of_other_widths_are_written_as_alone():

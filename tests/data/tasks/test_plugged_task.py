@@ -1,4 +1,4 @@
-"""A sequence task of another package: the example of `docs/tasks.md`, as one file, found by entry point."""
+"""A sequence task of another package: the example of `docs/tasks.md`, as one file, registered by entry point."""
 
 import os
 import re

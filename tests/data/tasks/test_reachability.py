@@ -88,9 +88,9 @@ def test_every_node_stands_everywhere_but_0_in_the_first_edge(rng):
 @pytest.mark.parametrize(("nodes", "length"), [(4, 1), (8, 5), (8, 6), (16, 9), (5, 30)])
 def test_hard_ones_are_as_far_as_their_label_says(nodes, length, rng):
     task = Reachability(nodes)
-    found = task.hard(length)["cascades"]
+    hard = task.hard(length)["cascades"]
     most = min(max(length - 1, 1), nodes - 2)
-    for label, sampler in found.items():
+    for label, sampler in hard.items():
         size = most if label == "steps-most" else int(label.removeprefix("steps-"))
         examples = task.sample(60, length, rng, sampler)
         for row in range(60):
@@ -102,13 +102,13 @@ def test_hard_ones_are_as_far_as_their_label_says(nodes, length, rng):
 
 def test_written_as_pairs_behind_the_start():
     task = Reachability()
-    asked = task.parse("0?34,05,53")
-    line = Interleaved().write(asked, task.vocabulary)
+    examples = task.parse("0?34,05,53")
+    line = Interleaved().write(examples, task.vocabulary)
     assert task.vocabulary.text(line.question.tokens[0]) == "?034005053"
     assert line.question.role[0].tolist() == [1, 3, 4, 5, 3, 4, 5, 3, 4, 5]
     assert line.question.column[0].tolist() == [-1, 2, 2, 2, 1, 1, 1, 0, 0, 0]
     assert task.vocabulary.text(line.answer.tokens[0]) == "yyy;_"
-    line = Reversed().write(asked, task.vocabulary)
+    line = Reversed().write(examples, task.vocabulary)
     assert task.vocabulary.text(line.question.tokens[0]) == "0?305?453"
     assert line.question.role[0].tolist() == [3, 1, 4, 4, 4, 1, 5, 5, 5]
     assert line.question.column[0].tolist() == [-1, -1, 2, 1, 0, -1, 2, 1, 0]
@@ -127,9 +127,9 @@ def test_among_words(rng):
     batcher = Batcher(task, InText(frame=5, most=2), "in_place")
     examples = task.sample(20, 4, rng, samplers.lengths)
     for row in range(20):
-        asked = batcher.question(examples, row)
-        assert batcher.question(batcher.parse(asked), 0) == asked
-        assert task.truth(batcher.parse(asked), 0) == task.truth(examples, row)
+        question = batcher.question(examples, row)
+        assert batcher.question(batcher.parse(question), 0) == question
+        assert task.truth(batcher.parse(question), 0) == task.truth(examples, row)
 
 
 @pytest.mark.parametrize("text", ["0?34,05,53", " 0 ? 34 05, 53", "0?340553", "0?305?453"])
@@ -144,8 +144,8 @@ def test_parse(text):
 def test_what_is_no_graph(text):
     with pytest.raises(TenfoldError) as caught:
         Reachability().parse(text)
-    told = f'"{text}" is no start with edges between nodes 0 to 7; write it as "0?12,01"'
-    assert str(caught.value) == told
+    message = f'"{text}" is no start with edges between nodes 0 to 7; write it as "0?12,01"'
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(("nodes", "start"), [(4, 1), (4, 3), (9, 5)])

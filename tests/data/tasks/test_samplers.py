@@ -17,14 +17,14 @@ N = 2000
 
 def carries(operands, base):
     """Which columns carry, by plain loops: (N, M, W) -> a list of lists."""
-    found = []
+    rows = []
     for example in operands.tolist():
         carry, row = 0, []
         for column in zip(*example, strict=True):
             carry = (sum(column) + carry) // base
             row.append(carry)
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def slow_cascade(example, base):
@@ -144,8 +144,8 @@ def test_cascades_are_uniform_over_the_pairs(wanted):
     ]
     draws = 400 * len(pairs)
     digits, _ = samplers.cascade(np.random.default_rng(3), draws, 2, 2, base, cascade=wanted)
-    found, counts = np.unique(digits.reshape(draws, 4), axis=0, return_counts=True)
-    assert sorted(map(tuple, found.tolist())) == sorted(pairs)
+    drawn, counts = np.unique(digits.reshape(draws, 4), axis=0, return_counts=True)
+    assert sorted(map(tuple, drawn.tolist())) == sorted(pairs)
     freedom = len(pairs) - 1
     chi_square = ((counts - 400) ** 2 / 400).sum()
     assert abs(chi_square - freedom) < 4 * (2 * freedom) ** 0.5
@@ -194,8 +194,8 @@ def test_complexity_is_uniform_over_cascades(rng, base, length):
 
 
 def test_rows_of_complexity_come_in_any_order(rng):
-    found = longest_cascade(samplers.complexity(rng, N, 4, 2, 10)[0])
-    assert abs(np.corrcoef(found, np.arange(N))[0, 1]) < 0.1
+    cascades = longest_cascade(samplers.complexity(rng, N, 4, 2, 10)[0])
+    assert abs(np.corrcoef(cascades, np.arange(N))[0, 1]) < 0.1
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
@@ -255,7 +255,7 @@ def test_what_is_appended_to(rng):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"to": 4}, "zeros appended to numbers of 5 digits, up to 4; at least 5"),
         ({"to": 6, "inner": {"name": "appended", "to": 9}}, "to numbers of [6-9] digits, up to 6"),
@@ -263,8 +263,8 @@ def test_what_is_appended_to(rng):
         ({}, "to is missing"),
     ],
 )
-def test_appended_refuses(rng, options, told):
-    with pytest.raises(TenfoldError, match=told):
+def test_appended_refuses(rng, options, message):
+    with pytest.raises(TenfoldError, match=message):
         appended(rng, 500, 5, 2, **options)
 
 

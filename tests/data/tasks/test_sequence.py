@@ -192,6 +192,11 @@ def test_no_zeros_in_front(name):
         Batcher(Copying(), FORMATS.build(Spec(name=name, options={"width": 5})), "causal")
 
 
+def test_words_stand_around_digits_alone():
+    with pytest.raises(TenfoldError, match='the task "copying" has other symbols'):
+        Batcher(Copying(), FORMATS.build("in-text"), "in_place")
+
+
 def test_numbers_are_not_written_in_order():
     with pytest.raises(TenfoldError, match="use the format reversed"):
         Batcher(TASKS.build("addition"), FORMATS.build("in-order"), "causal")
@@ -207,8 +212,8 @@ def test_sequences_are_neither_truncated_nor_parts_of_arithmetic():
 
 def test_slices_that_do_not_apply_ask_nothing():
     batcher = Batcher(Copying(), FORMATS.build("in-order"), "causal")
-    asked = [label for _, label, _ in Examiner(batcher).samplers([5], ["unequal", "carries", "pairs", "hard"])]  # fmt: skip
-    assert asked == []
+    labels = [label for _, label, _ in Examiner(batcher).samplers([5], ["unequal", "carries", "pairs", "hard"])]  # fmt: skip
+    assert labels == []
 
 
 @pytest.mark.parametrize("name", ["copying", "reversing"])

@@ -80,7 +80,7 @@ def test_the_layout_does_not_follow_from_the_batch(rng):
             alone = FORMATS.build(Spec.of(spec)).write(
                 task.parse(task.question(several, row)), task.vocabulary
             )
-            asked = int(every.question_length[row])
+            size = int(every.question_length[row])
             for fact in ("tokens", "role", "significance", "column"):
                 for side in ("question", "answer"):
                     mine, all_ = (
@@ -88,7 +88,7 @@ def test_the_layout_does_not_follow_from_the_batch(rng):
                         getattr(getattr(every, side), fact),
                     )
                     whole = np.broadcast_to(all_, (50, all_.shape[1]))[row]
-                    whole = whole[len(whole) - asked :] if side == "question" else whole
+                    whole = whole[len(whole) - size :] if side == "question" else whole
                     assert mine[0].tolist() == whole.tolist()
 
 
@@ -108,9 +108,9 @@ def test_a_multiplier_has_a_role_of_its_own_and_no_column():
 
 def test_a_multiplier_among_sums_of_three():
     task = made({"three": {"name": "addition", "terms": 3}, "product": "multiplication"})
-    asked = task.parse("6*78")
-    assert (asked.hub.tolist(), asked.longest.tolist()) == ([1], [2])
-    line = FORMATS.build(Spec.of({"name": "in-place", "frame": 2})).write(asked, task.vocabulary)
+    examples = task.parse("6*78")
+    assert (examples.hub.tolist(), examples.longest.tolist()) == ([1], [2])
+    line = FORMATS.build(Spec.of({"name": "in-place", "frame": 2})).write(examples, task.vocabulary)
     assert task.vocabulary.text(line.question.tokens[0]) == "____6*78"
     assert line.question.role[0].tolist() == [3, 3, 1, 6, 6, 1, 5, 5]
     assert line.question.column[0].tolist() == [-1, -1, -1, -1, -1, 2, 1, 0]
@@ -149,9 +149,9 @@ def test_verdicts_have_the_tokens_of_the_whole():
     assert written(task, "21?12", "reversed")[1] == "<>;"
     format = FORMATS.build(Spec.of({"name": "reversed", "width": 4}))
     for text, truth in (("345-340", "005"), ("21?12", "><"), ("1+2", "3")):
-        asked = task.parse(text)
-        answer = format.write(asked, task.vocabulary).answer.tokens[0]
-        assert format.read(answer, task.vocabulary, asked) == truth
+        examples = task.parse(text)
+        answer = format.write(examples, task.vocabulary).answer.tokens[0]
+        assert format.read(answer, task.vocabulary, examples) == truth
 
 
 def test_shares(rng):
@@ -178,16 +178,16 @@ def test_a_sampler_for_each_part(rng):
 
 def test_slices_of_each_part(rng):
     task, format = made(), FORMATS.build(Spec.of("reversed"))
-    found = {name: list(SLICES[name](5, task, format)) for name in SLICES}
-    assert found["parts"] == ["sum", "product"]
-    assert found["uniform"] == ["uniform"]
-    assert found["cascades"] == [f"sum-cascade-{size}" for size in (1, 2, 4, "all")]
-    assert found["nines"] == ["sum-nines", "product-nines"]
-    assert found["levels"] == [
+    labels = {name: list(SLICES[name](5, task, format)) for name in SLICES}
+    assert labels["parts"] == ["sum", "product"]
+    assert labels["uniform"] == ["uniform"]
+    assert labels["cascades"] == [f"sum-cascade-{size}" for size in (1, 2, 4, "all")]
+    assert labels["nines"] == ["sum-nines", "product-nines"]
+    assert labels["levels"] == [
         *(f"sum-levels-{n}" for n in range(4)),
         *(f"product-levels-{n}" for n in range(5)),
     ]
-    assert found["pairs"] == []
+    assert labels["pairs"] == []
     for name, part in (("parts", "sum"), ("parts", "product"), ("nines", "product-nines")):
         drawn = task.sample(30, 5, rng, SLICES[name](5, task, format)[part])
         assert (drawn.operator == part.startswith("product")).all()

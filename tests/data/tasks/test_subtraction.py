@@ -114,8 +114,8 @@ def test_borrows_run_as_far_as_they_say(base, length, rng):
 
 
 def test_hard_ones(rng):
-    found = Subtraction().hard(5)["cascades"]
-    assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-all", "power"]
+    hard = Subtraction().hard(5)["cascades"]
+    assert list(hard) == ["cascade-1", "cascade-2", "cascade-4", "cascade-all", "power"]
     task = Subtraction()
     examples = task.sample(50, 5, rng, power)
     assert {a for a, _, _ in differences(task, examples)} == {"10000"}

@@ -14,13 +14,13 @@ from tenfold.data.tasks.symbolic.sorting import Sorting
 
 def verdicts(text):
     """Each prefix by itself: delete pairs until none is left."""
-    found = ""
+    symbols = ""
     for end in range(1, len(text) + 1):
         prefix = text[:end]
         while "()" in prefix:
             prefix = prefix.replace("()", "")
-        found += "x" if ")" in prefix else "o" if prefix else "b"
-    return found
+        symbols += "x" if ")" in prefix else "o" if prefix else "b"
+    return symbols
 
 
 def most_frequent(text):

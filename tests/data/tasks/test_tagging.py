@@ -40,13 +40,13 @@ def sentences(longest):
 
 
 def test_all_short_sentences():
-    task, asked = Tagging(), 0
+    task, count = Tagging(), 0
     for text in sentences(4):
         examples = task.parse(text)
         assert task.question(examples, 0) == text
         assert task.truth(examples, 0) == by_hand(text)
-        asked += 1
-    assert asked == 5 + 4 * (5 + 25 + 125)
+        count += 1
+    assert count == 5 + 4 * (5 + 25 + 125)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 9, 2000])
@@ -99,10 +99,10 @@ def test_no_sentence_begins_with_a_conjunction():
 
 def test_runs_of_adjectives(rng):
     task = Tagging()
-    found = task.hard(9)["cascades"]
-    assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-8", "cascade-all"]
-    for label, size in zip(found, (1, 2, 4, 8, 8), strict=True):
-        examples = task.sample(200, 9, rng, found[label])
+    hard = task.hard(9)["cascades"]
+    assert list(hard) == ["cascade-1", "cascade-2", "cascade-4", "cascade-8", "cascade-all"]
+    for label, size in zip(hard, (1, 2, 4, 8, 8), strict=True):
+        examples = task.sample(200, 9, rng, hard[label])
         for row in range(200):
             text = task.question(examples, row)
             assert len(text) == 9

@@ -27,8 +27,8 @@ def test_questions_stay_and_answers_are_of_the_last_digits(task, digits, rng):
     for sampler in (samplers.lengths, samplers.longest):
         examples = cut.sample(50, 6, rng, sampler)
         for row in range(50):
-            asked = cut.question(examples, row)
-            a, b = map(int, asked.split(task.operator))
+            question = cut.question(examples, row)
+            a, b = map(int, question.split(task.operator))
             assert cut.truth(examples, row) == TRUE[task](a % 10**digits, b % 10**digits)
         again = task.solve(examples.operands, examples.lengths)
         assert (again.operands == examples.operands).all()
@@ -81,9 +81,9 @@ def test_what_is_asked_stays_as_it_is(text, digits, truth, rng):
     assert cut.truth(cut.parse(text), 0) == truth
     examples, signs = cut.sample(40, 4, rng), {"+": sum, "*": np.prod}
     for row in range(40):
-        asked = cut.question(examples, row)
-        sign = "*" if "*" in asked else "+"
-        terms = [int(term) % 10**digits for term in asked.split(sign)]
+        question = cut.question(examples, row)
+        sign = "*" if "*" in question else "+"
+        terms = [int(term) % 10**digits for term in question.split(sign)]
         assert int(cut.truth(examples, row)) == signs[sign](terms)
 
 

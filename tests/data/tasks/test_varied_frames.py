@@ -13,13 +13,13 @@ from tenfold.data.tasks.arithmetic.addition import Addition
 
 def frames(written, n=400):
     """The frame of each of many batches of up to 5 digits."""
-    task, found = Addition(), []
+    task, frames = Addition(), []
     for seed in range(n):
         examples = task.sample(32, 5, np.random.default_rng(seed), samplers.lengths)
         line = written.write(examples, task.vocabulary)
         assert line.question.tokens.shape[1] == 2 * line.answer.tokens.shape[1] - 1
-        found.append(line.answer.tokens.shape[1] - 1)
-    return found
+        frames.append(line.answer.tokens.shape[1] - 1)
+    return frames
 
 
 def test_half_fit_and_the_others_are_of_every_size():

@@ -47,6 +47,10 @@ class InText(Woven):
         self.most, self.different = most, words
 
     def vocabulary(self, task: Task) -> Vocabulary:
+        if task.vocabulary.symbols[: task.base] != tuple(DIGITS[: task.base]):
+            raise TenfoldError(
+                f'the format "{self.name}" writes words around digits; the task "{task.name}" has other symbols'
+            )
         return task.vocabulary.with_words([word(number) for number in range(self.different)])
 
     def words(self, examples: Examples, vocabulary: Vocabulary) -> list[Words]:
