@@ -55,7 +55,7 @@ def _print_shares(rows: list[dict[str, Any]]) -> None:
     for start in range(0, len(slices), fits):
         shown = slices[start : start + fits]
         title = f"% exactly right (95% interval), n = {n}" if start == 0 else None
-        table = Table("digits", *shown, *(["per digit"] if start == 0 else []), title=title)
+        table = Table("length", *shown, *(["per token"] if start == 0 else []), title=title)
         for length in dict.fromkeys(row["length"] for row in rows):
             line = [_share(cells.get((length, name, "exact"))) for name in shown]
             if start == 0:
