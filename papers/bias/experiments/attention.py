@@ -9,7 +9,7 @@ wrong digit leads it astray. Lines: `tenfold.features.calibration.shared_lines` 
 
 import tenfold
 from tenfold.features.calibration.attention_figures import lines_beside, right_then_lost
-from tenfold.features.calibration.run_attention import (
+from tenfold.features.calibration.question_attention import (
     PROBLEMS,
     compared,
     leading_head,

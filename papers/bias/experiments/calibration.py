@@ -9,7 +9,7 @@ to two minutes each on an idle core at laptop scale, and sums of 1,000 digits ab
 
 from tenfold.drawing import figures_from_rows as from_rows
 from tenfold.drawing import published_tables as rates
-from tenfold.features.calibration.before_after import before_after
+from tenfold.features.calibration.attention_figures import before_after
 from tenfold.ledger.measurements import farther
 from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
 from tenfold.runs.recipe_files import recipe

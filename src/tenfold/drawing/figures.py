@@ -6,6 +6,7 @@ import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,14 @@ class Style:
 class Figure:
     """A drawing for the page, and its files."""
 
-    svg: str
+    drawing: str  # SVG without title and legend
+    title: str
     files: tuple[Path, Path]  # PNG, SVG
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing as part of a page."""
+        return inline(self.drawing, self.files[0].stem, self.title)
 
 
 def style(number: int) -> Style:
@@ -212,7 +219,7 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
         figure.draw_without_rendering()
         room = names.get_window_extent().width / figure.dpi + 0.1
         figure.set_figwidth(max(figure.get_figwidth(), room))
-    return Figure(inline(drawing.getvalue(), path.name, title), save_files(figure, path))
+    return Figure(drawing.getvalue(), title, save_files(figure, path))
 
 
 def save_files(figure: Any, path: Path) -> tuple[Path, Path]:

@@ -17,9 +17,8 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places, distance
 from tenfold.data.roles import ROLES, Role
-from tenfold.encodings.encoding import Attends, PositionalEncoding, Span
+from tenfold.encodings.encoding import Attends, PositionalEncoding, Span, looked_up
 from tenfold.encodings.learned_maps import role_word
-from tenfold.encodings.scalar import looked_up
 from tenfold.encodings.steady import Steady
 
 # The bias of pairs off the lines. A query always sees itself; off its lines that weighs nothing if it sees another key.

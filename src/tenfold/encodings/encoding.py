@@ -222,3 +222,9 @@ def softmax(logits: Tensor) -> Tensor:
     if not logits.is_cpu or torch.compiler.is_compiling() or keys >= VECTOR:
         return logits.softmax(-1)
     return F.pad(logits, (0, VECTOR - keys), value=-math.inf).softmax(-1)[..., :keys]
+
+
+def looked_up(table: Tensor, classes: Tensor) -> Tensor:
+    """A number for each head, from (classes, H) and (B|1, T, S) to (B|1, H, T, S); an embedding's backward is slower."""
+    picked = table.mT.index_select(1, classes.flatten())
+    return picked.view(-1, *classes.shape).transpose(0, 1)

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tenfold.data.places import Places, distance
-from tenfold.encodings.encoding import PositionalEncoding
-from tenfold.encodings.scalar import looked_up
+from tenfold.encodings.encoding import PositionalEncoding, looked_up
 
 ROOM = 1 << 22  # numbers that a slice of the hidden layer may have
 

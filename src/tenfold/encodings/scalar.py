@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from tenfold.data.places import Places
-from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.encoding import PositionalEncoding, looked_up
 from tenfold.encodings.learned_maps import Map, Pairs, grouped
 from tenfold.encodings.relations import Related, relation_examples, relation_of
 from tenfold.encodings.steady import Steady
@@ -57,9 +57,3 @@ class Scalar(PositionalEncoding):
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         return looked_up(self.table, self.relation(q_at, k_at))
-
-
-def looked_up(table: Tensor, classes: Tensor) -> Tensor:
-    """A number for each head, from (classes, H) and (B|1, T, S) to (B|1, H, T, S); an embedding's backward is slower."""
-    picked = table.mT.index_select(1, classes.flatten())
-    return picked.view(-1, *classes.shape).transpose(0, 1)

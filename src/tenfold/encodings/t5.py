@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places, distance
 from tenfold.encodings.decay_series import Decay, Series, never, unbounded
-from tenfold.encodings.encoding import Attends, PositionalEncoding
-from tenfold.encodings.scalar import looked_up
+from tenfold.encodings.encoding import Attends, PositionalEncoding, looked_up
 
 
 class T5(PositionalEncoding):

@@ -157,11 +157,11 @@ def experiments(paper: str) -> list[Experiment]:
 def find(name: str) -> list[Experiment]:
     """`symmetry`: all experiments of this paper; `symmetry/addition`: that one."""
     paper, slash, wanted = name.partition("/")
-    if paper not in papers():
-        raise unknown("paper", paper, papers())
     known = {each.name: each for each in experiments(paper)}
     if slash and wanted in known:
         return [known[wanted]]
+    if paper not in papers():
+        raise unknown("paper", paper, papers())
     there = f"there is: {', '.join(known)}" if known else f"papers/{paper} has no experiment yet"
     if slash and wanted in {claim.experiment for claim in read_claims(paper).claims}:
         raise TenfoldError(f"the experiment {name} does not exist yet; {there}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -340,8 +341,13 @@ class Swift:
     """A model with its fastest decoding; the answers are always those of greedy decoding, token by token."""
 
     def __init__(self, model: Model, batcher: Batcher) -> None:
-        self.model, self.local, self.memory = model, _local(model, batcher), ContextMemory()
+        self.model, self.local = model, _local(model, batcher)
         self.end = batcher.task.vocabulary.end
+
+    @cached_property
+    def memory(self) -> ContextMemory:
+        """What a local model wrote in every context so far."""
+        return ContextMemory()
 
     @property
     def linear(self) -> bool:

@@ -5,13 +5,19 @@ import pytest
 import torch
 
 from tenfold.core.errors import TenfoldError
-from tenfold.features.calibration.attention_figures import lines_beside, right_then_lost, tokens_of
-from tenfold.features.calibration.before_after import before_after, bias_of, curve, shown_head
+from tenfold.features.calibration.attention_figures import (
+    before_after,
+    bias_of,
+    curve,
+    lines_beside,
+    right_then_lost,
+    shown_head,
+    tokens_of,
+)
 from tenfold.features.calibration.calibrate import calibrate, with_lines
-from tenfold.features.calibration.candidate_lines import Track
 from tenfold.features.calibration.line_selection import Rules, find
-from tenfold.features.calibration.mean_attention import Average
-from tenfold.features.calibration.run_attention import compared, leading_head, looks_of, shares
+from tenfold.features.calibration.mean_attention import Average, Track
+from tenfold.features.calibration.question_attention import compared, leading_head, looks_of, shares
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.train import train
 

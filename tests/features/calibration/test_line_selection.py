@@ -10,9 +10,8 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.arithmetic.multiplication import Multiplication
-from tenfold.features.calibration.candidate_lines import Track, tracks
 from tenfold.features.calibration.line_selection import Rules, find
-from tenfold.features.calibration.mean_attention import Average, average
+from tenfold.features.calibration.mean_attention import Average, Track, average, tracks
 from tenfold.models.layers import Attention
 
 

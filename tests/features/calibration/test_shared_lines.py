@@ -7,9 +7,8 @@ import torch
 
 from tenfold.core.errors import TenfoldError
 from tenfold.features.calibration.calibration import Accuracy, Calibration
-from tenfold.features.calibration.candidate_lines import Track
 from tenfold.features.calibration.line_selection import Rules, find
-from tenfold.features.calibration.mean_attention import Average, biases
+from tenfold.features.calibration.mean_attention import Average, Track, biases
 from tenfold.features.calibration.shared_lines import expected_least, in_common
 
 LINES = tuple(Track("operand 1", "anti-diagonal", "column", offset) for offset in range(3))

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tenfold.features.calibration.thresholds import automatic, by_kappa, highest_z
+from tenfold.features.calibration.line_selection import automatic, by_kappa, highest_z
 
 NOISE = (0.03, -0.02, 0.05, 0.0, -0.04, 0.01, 0.02, -0.05, 0.04)
 

@@ -5,12 +5,11 @@ This is Attention Bias Calibration (ABC) of the `bias` paper (2310.11984).
 | file | content |
 |---|---|
 | `calibrate.py` | the whole path: check accuracy, average attention, choose lines; a recipe with them |
-| `candidate_lines.py` | the lines on which each pair of a query and a key lies |
-| `mean_attention.py` | attention and learned biases, averaged along every line |
-| `thresholds.py`, `line_selection.py` | which lines stand out, and what each head keeps |
+| `mean_attention.py` | candidate lines; attention and learned biases, averaged along every line |
+| `line_selection.py` | which lines stand out, and what each head keeps |
 | `calibration.py`, `calibration_text.py` | the result: a JSON file; the same in words |
-| `calibration_figures.py`, `attention_figures.py`, `before_after.py` | pictures |
-| `question_attention.py`, `run_attention.py` | where heads look in the question, by column |
+| `calibration_figures.py`, `attention_figures.py` | pictures |
+| `question_attention.py` | where heads look in the question, by column |
 | `shared_lines.py` | calibrated lines compared with biases that another model learned |
 | `calibration_commands.py`, `calibration_section.py` | command, section of a report |
 

@@ -13,9 +13,8 @@ from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.tasks.task import Examples
 from tenfold.evals.statistics import wilson
 from tenfold.features.calibration.calibration import Accuracy, Calibration, Positions
-from tenfold.features.calibration.candidate_lines import DIRECTIONS, Direction
 from tenfold.features.calibration.line_selection import Rules, Source, find
-from tenfold.features.calibration.mean_attention import Scores, average
+from tenfold.features.calibration.mean_attention import DIRECTIONS, Direction, Scores, average
 from tenfold.models import attention_in
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which

@@ -62,7 +62,7 @@ def calibrate(
     `tenfold calibrate runs/my-run --from each --out lines.json --figures figures`
     """
     from tenfold.core.errors import TenfoldError
-    from tenfold.features.calibration.before_after import before_after
+    from tenfold.features.calibration.attention_figures import before_after
     from tenfold.features.calibration.calibrate import FILE, directions_of
     from tenfold.features.calibration.calibrate import calibrate as find
     from tenfold.features.calibration.calibration_figures import draw_calibration

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from tenfold.core.errors import TenfoldError
 from tenfold.features.calibration.calibration import Calibration
-from tenfold.features.calibration.candidate_lines import Side, Track
-from tenfold.features.calibration.mean_attention import Attention, Average
+from tenfold.features.calibration.mean_attention import Attention, Average, Side, Track
 
 Group = tuple[Attention, Side]  # lines that are compared with each other
 Entry = tuple[int, int, Track]  # layer, head and line of a learned bias
