@@ -14,8 +14,15 @@ import numpy as np
 from matplotlib import pyplot
 
 from tenfold.drawing.figures import save_files
-from tenfold.drawing.figures_from_rows import Series
-from tenfold.drawing.published_tables import PAPER_BLUE, Published, by_seed, median, percent, seeds
+from tenfold.drawing.figures_from_rows import (
+    PAPER_BLUE,
+    Published,
+    Series,
+    by_seed,
+    median,
+    percent,
+    seeds,
+)
 from tenfold.results.row_schema import Row
 
 

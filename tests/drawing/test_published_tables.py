@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tenfold.drawing import published_tables as rates
+from tenfold.drawing import figures_from_rows as from_rows
 
 SERIES = {"bias/a": "first", "bias/b": "second"}
 
@@ -26,8 +26,8 @@ ROWS = [
 
 
 def test_the_median_of_seeds_at_their_best_checkpoint():
-    assert rates.median(ROWS, "bias/a", 4) == 0.9
-    assert math.isnan(rates.median(ROWS, "bias/a", 8))
+    assert from_rows.median(ROWS, "bias/a", 4) == 0.9
+    assert math.isnan(from_rows.median(ROWS, "bias/a", 8))
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_the_median_of_seeds_at_their_best_checkpoint():
     ],
 )
 def test_a_cell(ours, theirs, expected):
-    assert rates.cell(ours, theirs) == expected
+    assert from_rows.cell(ours, theirs) == expected
 
 
 def test_a_table_shows_both(tmp_path, monkeypatch):
-    monkeypatch.setitem(rates.pyplot.rcParams, "svg.fonttype", "none")  # words stay words
-    files = rates.table(
+    monkeypatch.setitem(from_rows.pyplot.rcParams, "svg.fonttype", "none")  # words stay words
+    files = from_rows.published_table(
         ROWS, SERIES, {4: 6, 8: 8}, {"bias/a": {6: 1.0}}, tmp_path / "table", "A table"
     )
     assert {path.name for path in files} == {"table.png", "table.svg"}
@@ -57,5 +57,10 @@ def test_a_table_shows_both(tmp_path, monkeypatch):
 
 
 def test_nothing_measured_nothing_drawn(tmp_path):
-    assert rates.table(ROWS, {"bias/c": "third"}, {4: 6}, {}, tmp_path / "table", "A table") == []
+    assert (
+        from_rows.published_table(
+            ROWS, {"bias/c": "third"}, {4: 6}, {}, tmp_path / "table", "A table"
+        )
+        == []
+    )
     assert not list(tmp_path.iterdir())

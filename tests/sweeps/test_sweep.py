@@ -17,8 +17,7 @@ from tenfold.runs.run import Run
 from tenfold.runs.train import train
 from tenfold.sweeps import worker as work
 from tenfold.sweeps.local_pool import LocalPool
-from tenfold.sweeps.sweep import plan, run_sweep
-from tenfold.sweeps.worker import read_status
+from tenfold.sweeps.sweep import plan, read_status, run_sweep
 
 SMOKE = recipe("symmetry/addition-relative", "smoke")
 LONG = SMOKE.replace(train={"steps": 10**6, "checkpoint_every": 10**6})

@@ -8,7 +8,6 @@ idle core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.drawing import published_tables as rates
 from tenfold.runs.recipe_files import recipe
 
 METHODS = {
@@ -62,6 +61,6 @@ def draw(drawing):
         lengths = (
             BITS.get(drawing.scale, BITS["laptop"]) if task == "parity" else LENGTHS[drawing.scale]
         )
-        rates.table(
+        from_rows.published_table(
             drawing.rows, series(task), lengths, PUBLISHED, drawing.folder / f"table-{task}", title
         )

@@ -8,7 +8,6 @@ to two minutes each on an idle core at laptop scale, and sums of 1,000 digits ab
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.drawing import published_tables as rates
 from tenfold.features.calibration.attention_figures import before_after
 from tenfold.ledger.measurements import farther
 from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
@@ -83,6 +82,6 @@ def draw(drawing):
         lengths = (
             BITS.get(drawing.scale, BITS["laptop"]) if task == "parity" else LENGTHS[drawing.scale]
         )
-        rates.table(
+        from_rows.published_table(
             drawing.rows, series(task), lengths, PUBLISHED, drawing.folder / f"table-{task}", title
         )

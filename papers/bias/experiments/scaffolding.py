@@ -7,7 +7,6 @@ of 2 to 7 minutes each on an idle core at laptop scale; finished runs are not do
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.drawing import published_tables as rates
 from tenfold.ledger.measurements import farther
 from tenfold.runs.recipe_files import recipe
 
@@ -58,6 +57,6 @@ def draw(drawing):
     for task, (title, _) in TASKS.items():
         from_rows.by_length(drawing.rows, series(task), drawing.folder / f"windows-{task}", title)
         lengths = SMOKE if drawing.scale == "smoke" else LENGTHS
-        rates.table(
+        from_rows.published_table(
             drawing.rows, series(task), lengths, PUBLISHED, drawing.folder / f"table-{task}", title
         )

@@ -10,7 +10,6 @@ Five runs of up to 15 minutes a seed on one idle core at laptop scale; finished 
 
 from tenfold.data.tasks.domains import Domain
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.drawing import published_tables as rates
 from tenfold.features.truncation.run_truncation import of_domain, predicted, truncated
 from tenfold.runs.recipe_files import recipe
 
@@ -65,7 +64,7 @@ def draw(drawing):
     )
     shown, lengths = list(TRUTH), LENGTHS[drawing.scale]
     beside = {name: SERIES[name] for name in shown}
-    rates.table(
+    from_rows.published_table(
         drawing.rows, beside, lengths, TRUTH, drawing.folder / "table-truth", "Against the truth"
     )
-    rates.table(last, beside, lengths, LAST, drawing.folder / "table-last-digits", "Against the last n digits")  # fmt: skip
+    from_rows.published_table(last, beside, lengths, LAST, drawing.folder / "table-last-digits", "Against the last n digits")  # fmt: skip

@@ -8,7 +8,6 @@ Three runs of up to 15 minutes a seed on one idle core at laptop scale; finished
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.drawing import published_tables as rates
 from tenfold.features.truncation.run_truncation import predicted, truncated
 from tenfold.runs.recipe_files import recipe
 
@@ -45,7 +44,7 @@ def draw(drawing):
         drawing.rows, SERIES, drawing.folder / "truth", "Products, against the truth"
     )
     from_rows.by_length(last, SERIES, drawing.folder / "last-digits", "Products, against their last n digits")  # fmt: skip
-    rates.table(
+    from_rows.published_table(
         drawing.rows, SERIES, LENGTHS, TRUTH, drawing.folder / "table-truth", "Against the truth"
     )
-    rates.table(last, SERIES, LENGTHS, LAST, drawing.folder / "table-last-digits", "Against the last n digits")  # fmt: skip
+    from_rows.published_table(last, SERIES, LENGTHS, LAST, drawing.folder / "table-last-digits", "Against the last n digits")  # fmt: skip

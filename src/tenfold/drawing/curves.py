@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tenfold.drawing.run_groups import Group
+from tenfold.drawing.run_groups import Group, band, environment
 from tenfold.evals.exact_match import pair_of
 from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
 from tenfold.results.result_text import as_markdown as markdown_table
@@ -133,3 +133,26 @@ def percents(bounds: Interval) -> str:
     '96.0-98.8'
     """
     return "-".join(f"{100 * bound:.1f}" for bound in bounds)
+
+
+def results_table(groups: Sequence[Group], title: str) -> str:
+    """The tables of all slices as Markdown, and the runs they come from: `results.md`."""
+    text = f"# {title}\n"
+    if curves(groups):
+        text += f"\n% exactly right, median ({band(groups)}).\n"
+    for name in slices(groups):
+        for checkpoint in ("best", "final") if name == MAIN else ("best",):
+            if lines := curves(groups, name, checkpoint=checkpoint):
+                text += f"\n## Slice {name}, {checkpoint} checkpoint\n\n{as_markdown(lines)}"
+    if any(row["metric"] == "perplexity" for group in groups for row in group.rows):
+        from tenfold.drawing import perplexity_curves  # which draws curves of this module
+
+        text += perplexity_curves.markdown(groups)
+    columns = ["recipe", "seed", "fingerprint", "steps", "seconds", "commit", "date"]
+    return f"{text}\n## Runs\n\n{markdown_table(columns, [_run_cells(g, run) for g in groups for run in g.runs])}"
+
+
+def _run_cells(group: Group, run: Row) -> list[object]:
+    made, seconds = environment(run), round(run["train_seconds"])
+    values = [run[key] for key in ("seed", "fingerprint", "steps")]
+    return [group.name, *values, seconds, made["commit"], made["date"]]

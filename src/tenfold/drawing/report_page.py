@@ -14,9 +14,7 @@ from tenfold.drawing import curves as collect
 from tenfold.drawing import perplexity_curves as perplexity
 from tenfold.drawing import report_sections as sections
 from tenfold.drawing.html import document
-from tenfold.drawing.run_groups import Group, Story, band, environment, gather
-from tenfold.results.result_text import as_markdown
-from tenfold.results.row_schema import Row
+from tenfold.drawing.run_groups import Story, gather
 from tenfold.runs.run import Run
 
 # What features add to a page: a function (story, folder) -> HTML each, "" where there is nothing to say.
@@ -57,7 +55,10 @@ def write_story(
         written = {"page": out / "report.html", "rows": out / "results.csv"}
         written |= {"table": out / "results.md"}
         texts = {"rows": collect.as_csv([row for group in story.groups for row in group.rows])}
-        texts |= {"table": results_table(story.groups, title), "page": document(title, body)}
+        texts |= {
+            "table": collect.results_table(story.groups, title),
+            "page": document(title, body),
+        }
         for what, text in texts.items():  # the page last: where it is, all that it names is too
             write_atomically(written[what], text.encode())
     except OSError as error:
@@ -88,26 +89,3 @@ def _body(story: Story, out: Path, title: str, examples: int) -> str:
         sections.provenance(groups),
     ]
     return "\n".join(filter(None, parts))
-
-
-def results_table(groups: Sequence[Group], title: str) -> str:
-    """The tables of all slices as Markdown, and the runs they come from: `results.md`."""
-    text = f"# {title}\n"
-    if collect.curves(groups):
-        text += f"\n% exactly right, median ({band(groups)}).\n"
-    for name in collect.slices(groups):
-        for checkpoint in ("best", "final") if name == collect.MAIN else ("best",):
-            if curves := collect.curves(groups, name, checkpoint=checkpoint):
-                text += (
-                    f"\n## Slice {name}, {checkpoint} checkpoint\n\n{collect.as_markdown(curves)}"
-                )
-    if any(row["metric"] == "perplexity" for group in groups for row in group.rows):
-        text += perplexity.markdown(groups)
-    columns = ["recipe", "seed", "fingerprint", "steps", "seconds", "commit", "date"]
-    return f"{text}\n## Runs\n\n{as_markdown(columns, [_run_cells(g, run) for g in groups for run in g.runs])}"
-
-
-def _run_cells(group: Group, run: Row) -> list[object]:
-    made, seconds = environment(run), round(run["train_seconds"])
-    values = [run[key] for key in ("seed", "fingerprint", "steps")]
-    return [group.name, *values, seconds, made["commit"], made["date"]]

@@ -189,9 +189,10 @@ def _complete(experiment: Experiment, row: Row) -> Row:
     for key in row:
         if key not in COLUMNS:
             raise unknown(f"column of {experiment.id}", key, COLUMNS)
-    made = environment()
-    known = {"paper": experiment.paper, "commit": made["commit"] or "", "date": made["date"]}
-    complete = {**EMPTY, **known, **row}
+    complete = {**EMPTY, "paper": experiment.paper, **row}
+    if not row.keys() >= {"commit", "date"}:  # a row of no run: made here and now
+        made = environment()
+        complete = {**complete, "commit": made["commit"] or "", "date": made["date"], **row}
     try:
         if complete["value"] not in (None, ""):
             complete["value"] = float(complete["value"])

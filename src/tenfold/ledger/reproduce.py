@@ -17,7 +17,7 @@ from typing import Any
 
 from tenfold.core.errors import Stopped, TenfoldError
 from tenfold.core.files import write_atomically
-from tenfold.drawing.report_page import results_table
+from tenfold.drawing.curves import results_table
 from tenfold.drawing.run_groups import story_of
 from tenfold.ledger.claim_text import write_claims
 from tenfold.ledger.experiments import DrawingContext, Experiment, Lab, find

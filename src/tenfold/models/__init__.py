@@ -5,10 +5,9 @@ from tenfold.models.decoder import Decoder
 from tenfold.models.encoder import Encoder
 from tenfold.models.layers import MIXERS, Mixer
 from tenfold.models.looped import Looped
-from tenfold.models.model import AttentionModel, Model, attention_in
+from tenfold.models.model import AttentionModel, Model, activations, attention_in, trace
 from tenfold.models.seq2seq import Seq2Seq
 from tenfold.models.stack import Shape, Stack
-from tenfold.models.trace import activations, trace
 
 MODELS: Registry[Model] = Registry("model", "tenfold.models", package="tenfold.models", base=Model)
 

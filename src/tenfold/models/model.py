@@ -1,19 +1,21 @@
 """What a model is: it gives logits for a batch and answers it. An `AttentionModel` has a stack of blocks besides.
 
 The trainer, the evaluator and everything that handles runs work with any `Model`. What looks into attention takes an
-`AttentionModel`, by `attention_in`, which refuses other models in one line.
+`AttentionModel`, by `attention_in`, which refuses other models in one line. `trace` reads activations by name: the identity
+modules of the attention, and any other module.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import Batch
 from tenfold.models.stack import Stack
 
@@ -85,3 +87,39 @@ def attention_in(
                     f'{purpose} needs attention; this {model.name} has the mixer "{mixer.name}" in its place'
                 )
     return model
+
+
+def activations(model: nn.Module) -> list[str]:
+    """The names that `trace` takes: `stack.blocks.0.attention.weights`, ..."""
+    return [name for name, module in model.named_modules() if isinstance(module, nn.Identity)]
+
+
+@contextmanager
+def trace(model: nn.Module, *names: str) -> Iterator[dict[str, list[Tensor]]]:
+    """Collect the outputs of the named modules, one tensor a call; all named activations by default.
+
+    with trace(model) as seen:
+        model(batch)
+    seen["stack.blocks.0.attention.weights"][0]  # (B, H, T, S)
+    """
+    modules = dict(model.named_modules())
+    wanted = names or tuple(activations(model))
+    if not wanted:
+        raise TenfoldError(
+            f"a trace without names needs attention, which {type(model).__name__} does not have; name its modules"
+        )
+    seen: dict[str, list[Tensor]] = {name: [] for name in wanted}
+    hooks = []
+    for name in wanted:
+        if name not in modules:
+            raise unknown("activation", name, activations(model))
+
+        def keep(_module: nn.Module, _given: object, out: Tensor, name: str = name) -> None:
+            seen[name].append(out.detach())
+
+        hooks.append(modules[name].register_forward_hook(keep))
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()

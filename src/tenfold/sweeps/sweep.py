@@ -7,13 +7,14 @@ created last, whole, and never written over.
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -28,7 +29,7 @@ from tenfold.runs.tracking import TRACKERS
 from tenfold.runs.train import clear
 from tenfold.sweeps.grid import recipes_of
 from tenfold.sweeps.local_pool import LocalPool
-from tenfold.sweeps.worker import Ending, SweepJob, last_lines, read_status
+from tenfold.sweeps.worker import LOG, STATUS, Ending, SweepJob
 
 State = Literal["waiting", "running", "elsewhere", "finished", "kept", "failed"]
 TRIES = 3  # of a run whose worker dies
@@ -358,3 +359,20 @@ def _obeying() -> Iterator[None]:
 def _stopped(number: int) -> Stopped:
     name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
     return Stopped(f"stopped by {name}; the same command goes on from there", number)
+
+
+def read_status(folder: Path) -> dict[str, Any]:
+    """The last status that a worker wrote for a run; empty where there is none."""
+    try:
+        stored = json.loads((folder / STATUS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def last_lines(folder: Path, count: int = 5) -> list[str]:
+    """The end of what the last attempt at a run printed."""
+    with suppress(OSError):
+        text = "\n" + (folder / LOG).read_bytes()[-8192:].decode(errors="replace")
+        return text.rpartition("\n-- ")[2].splitlines()[1:][-count:]
+    return []

@@ -117,23 +117,6 @@ class StatusFile:
                 temporary.unlink(missing_ok=True)
 
 
-def read_status(folder: Path) -> dict[str, Any]:
-    """The last status that a worker wrote for a run; empty where there is none."""
-    try:
-        stored = json.loads((folder / STATUS).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return stored if isinstance(stored, dict) else {}
-
-
-def last_lines(folder: Path, count: int = 5) -> list[str]:
-    """The end of what the last attempt at a run printed."""
-    with suppress(OSError):
-        text = "\n" + (folder / LOG).read_bytes()[-8192:].decode(errors="replace")
-        return text.rpartition("\n-- ")[2].splitlines()[1:][-count:]
-    return []
-
-
 @contextmanager
 def _logging(path: Path) -> Iterator[None]:
     """Send standard output and error to a file, those of libraries too."""

@@ -11,7 +11,7 @@ from tenfold.data.batch import IGNORED
 from tenfold.data.places import Places
 from tenfold.features.calibration.mean_attention import answered
 from tenfold.features.calibration.question_attention import Looks, looks
-from tenfold.models.trace import trace
+from tenfold.models.model import trace
 
 COLUMNS = torch.tensor([[1, 0, -1, 1, 0]])  # of 12+34
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,19 +12,23 @@ import numpy as np
 from matplotlib import pyplot
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.figures import PALETTE, Figure, draw_accuracy, save_figure, style
 from tenfold.encodings import Attends, Calibrated
-from tenfold.encodings.learned_maps import role_word
+from tenfold.encodings.calibrated import OPERANDS
 from tenfold.features.calibration.calibration import Calibration
-from tenfold.features.calibration.calibration_figures import Matrix, Token, matrix
 from tenfold.features.calibration.line_selection import Head
 from tenfold.features.calibration.question_attention import Looks, Place, looks_of
 from tenfold.features.calibration.shared_lines import InCommon, Kind
 from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run
 
+Matrix = NDArray[np.float64]
+Token = tuple[str, int]  # keys and place: ("operand 1", 0) is its units, ("operator", -1)
+ROLES = ("text", "operator", "answer", *OPERANDS)  # by the number of a role
+NONE = "#CCCCCC"  # where there is no attention
 OWN = "#FFFFFF"  # a mark on every cell of a digit's own column
 SHOWN = {  # metric: words, dashed where it is chance
     "one-head-on-column": ("one head leads on the own column", ()),
@@ -36,7 +41,7 @@ SHOWN = {  # metric: words, dashed where it is chance
 def tokens_of(measured: Looks) -> list[Token]:
     """The question as it is written, from the first problem: ("operand 1", 4), ..., ("operator", -1), ..."""
     role, place = (measured.at[axis][0].tolist() for axis in ("role", "significance"))
-    return [(role_word(r), p) for r, p in zip(role, place, strict=True)]
+    return [(ROLES[r], p) for r, p in zip(role, place, strict=True)]
 
 
 def panel(axes: Any, values: Matrix, measured: Looks, title: str, *, low: float = 0.0, high: float = 1.0) -> None:  # fmt: skip
@@ -220,3 +225,26 @@ def curve(run: Run, name: str) -> Curve:
         if wanted.items() <= row.items()
     )
     return Curve(name, "", points, run.recipe.data.length, run.built.batcher.task.counted)
+
+
+def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high: float) -> None:
+    """Answer tokens by keys, colours from the lowest number to the highest; grey where there is none."""
+    axes.set_facecolor(NONE)
+    axes.imshow(
+        np.ma.masked_invalid(values), cmap="cividis", vmin=low, vmax=high, aspect="auto", interpolation="nearest"
+    )  # fmt: skip
+    names = [name for name, _ in tokens]
+    middles = {
+        name: np.flatnonzero([other == name for other in names]).mean()
+        for name in dict.fromkeys(names)
+    }
+    axes.set_xticks(list(middles.values()), [_short(name) for name in middles], fontsize=6.5)
+    for edge in np.flatnonzero([a != b for a, b in itertools.pairwise(names)]):
+        axes.axvline(edge + 0.5, color="white", lw=0.6)
+    axes.set_ylabel("answer token", fontsize=7)
+    axes.tick_params(labelsize=6.5, length=2)
+    axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
+
+
+def _short(name: str) -> str:
+    return {"operator": "op", "start": "^"}.get(name, name)

@@ -10,23 +10,21 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib import pyplot
-from numpy.typing import NDArray
 
 from tenfold.data.places import Places
 from tenfold.drawing.figures import PALETTE, Figure, save_figure
 from tenfold.encodings import Attends, Calibrated
 from tenfold.encodings.calibrated import OPERANDS
+from tenfold.features.calibration.attention_figures import Matrix, Token, matrix
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.calibration_text import SIDES
 from tenfold.features.calibration.line_selection import Head, Scored
 
 TIMES = 2  # the length of the bias that is drawn
 SHOWN = 8  # lines, the strongest ones
-NONE, OTHER = "#CCCCCC", "#999999"
+OTHER = "#999999"
 FIRST, *LATER = OPERANDS
 WRITTEN = ("text", FIRST, "operator", *LATER, "start", "answer")  # an operator stands between
-Matrix = NDArray[np.float64]
-Token = tuple[str, int]  # keys and place: ("operand 1", 0) is its units, ("operator", -1)
 
 
 def draw_calibration(
@@ -129,29 +127,6 @@ def _after(axes: Any, head: Head, calibration: Calibration) -> None:
     matrix(axes, values, _tokens(head, TIMES), min(low, high - 1), high)
     words = f"bias, 0 to {low:.2g}, {TIMES} x the length" if head.kept else "transparent: no bias"
     axes.set_title(words, fontsize=8, loc="left")
-
-
-def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high: float) -> None:
-    """Answer tokens by keys, colours from the lowest number to the highest; grey where there is none."""
-    axes.set_facecolor(NONE)
-    axes.imshow(
-        np.ma.masked_invalid(values), cmap="cividis", vmin=low, vmax=high, aspect="auto", interpolation="nearest"
-    )  # fmt: skip
-    names = [name for name, _ in tokens]
-    middles = {
-        name: np.flatnonzero([other == name for other in names]).mean()
-        for name in dict.fromkeys(names)
-    }
-    axes.set_xticks(list(middles.values()), [_short(name) for name in middles], fontsize=6.5)
-    for edge in np.flatnonzero([a != b for a, b in itertools.pairwise(names)]):
-        axes.axvline(edge + 0.5, color="white", lw=0.6)
-    axes.set_ylabel("answer token", fontsize=7)
-    axes.tick_params(labelsize=6.5, length=2)
-    axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
-
-
-def _short(name: str) -> str:
-    return {"operator": "op", "start": "^"}.get(name, name)
 
 
 def _scores(axes: Any, head: Head) -> None:

@@ -22,7 +22,7 @@ from tenfold.data.batch import IGNORED, Batch, Tokens
 from tenfold.data.places import Places, distance, in_order
 from tenfold.encodings.calibrated import OPERANDS, members
 from tenfold.models import AttentionModel, Model, attention_in
-from tenfold.models.trace import trace
+from tenfold.models.model import trace
 
 Direction = Literal["diagonal", "anti-diagonal", "vertical"]  # the paper's (1,1), (1,-1), (1,0)
 Side = Literal["self", "cross"]

@@ -20,7 +20,7 @@ from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.mean_attention import NAMES, answered, biases
 from tenfold.features.calibration.shared_lines import InCommon, in_common
 from tenfold.models import Model, attention_in
-from tenfold.models.trace import trace
+from tenfold.models.model import trace
 from tenfold.runs.run import Run, Which
 
 
