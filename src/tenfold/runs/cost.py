@@ -97,3 +97,14 @@ def matmul_rate(size: int = 1024) -> float:
         a @ b
         fastest = min(fastest, time.perf_counter() - began)
     return 2 * size**3 / fastest
+
+
+def span(seconds: float) -> str:
+    """
+    >>> span(42), span(150), span(9000)
+    ('about 42 seconds', 'about 2.5 minutes', 'about 2.5 hours')
+    """
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"about {seconds / size:.1f} {unit}"
+    return f"about {seconds:.0f} seconds"

@@ -20,6 +20,7 @@ from tenfold.core.errors import Diverged, Stopped, TenfoldError
 from tenfold.evals.statistics import SHARES
 from tenfold.runs.build import build
 from tenfold.runs.cost import cost as cost_of
+from tenfold.runs.cost import span
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Answer, Run
 from tenfold.runs.train import train
@@ -157,17 +158,6 @@ def print_cost(recipe: Recipe, *, as_json: bool = False) -> None:
     )
     print(f"time        {span(cost.seconds)} for {recipe.train.steps:,} steps ({how})")
     return None
-
-
-def span(seconds: float) -> str:
-    """
-    >>> span(42), span(150), span(9000)
-    ('about 42 seconds', 'about 2.5 minutes', 'about 2.5 hours')
-    """
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"about {seconds / size:.1f} {unit}"
-    return f"about {seconds:.0f} seconds"
 
 
 def print_answer(answer: Answer, *, as_json: bool = False) -> None:

@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tenfold.runs.terminal import QUIET_SECONDS, accuracy_text, span
+from tenfold.runs.cost import span
+from tenfold.runs.terminal import QUIET_SECONDS, accuracy_text
 from tenfold.sweeps.sweep import SweepEntry
 
 SHOWN = 20  # runs in the table; the rest is counted

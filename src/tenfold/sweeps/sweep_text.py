@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tenfold.runs.build import build
-from tenfold.runs.cost import Cost, cost
-from tenfold.runs.terminal import Watch, span
+from tenfold.runs.cost import Cost, cost, span
+from tenfold.runs.terminal import Watch
 from tenfold.sweeps.local_pool import cores
 from tenfold.sweeps.sweep import Outcome, SweepEntry
 
