@@ -86,11 +86,11 @@ def test_default_folder_is_named_by_the_recipe(tenfold, tmp_path):
 
 def test_dry_run_writes_nothing(tenfold, tmp_path):
     code, out, _ = tenfold(*SMOKE, "--dry-run", "--json")
-    told = json.loads(out)
+    printed = json.loads(out)
     assert code == 0
-    assert told["parameters"] == 4463
-    assert told["flops_per_step"] > 1e6
-    assert told["seconds"] > 0
+    assert printed["parameters"] == 4463
+    assert printed["flops_per_step"] > 1e6
+    assert printed["seconds"] > 0
     assert list(tmp_path.iterdir()) == []
 
 
@@ -119,10 +119,10 @@ def test_eval_at_other_lengths(tenfold, run):
 
 def test_ask(tenfold, run):
     code, out, _ = tenfold("ask", run, "12+34", "--json")
-    told = json.loads(out)
+    printed = json.loads(out)
     assert code == 0
-    assert (told["question"], told["truth"]) == ("12+34", "46")
-    assert told["right"] == (told["answer"] == "46")
+    assert (printed["question"], printed["truth"]) == ("12+34", "46")
+    assert printed["right"] == (printed["answer"] == "46")
     code, out, _ = tenfold("ask", run, " 007 + 3 ")
     assert code == 0
     assert out.startswith("7+3 = ")
@@ -133,8 +133,8 @@ def test_ls_one(tenfold):
     assert code == 0
     assert out.startswith("bias(i, j) = r_h[bucket(i - j)]")
     assert "  buckets: PositiveInt = 32\n" in out
-    told = json.loads(tenfold("ls", "relations", "joint", "--json")[1])
-    assert {"name": "roles", "type": "PositiveInt", "default": 5} in told["options"]
+    printed = json.loads(tenfold("ls", "relations", "joint", "--json")[1])
+    assert {"name": "roles", "type": "PositiveInt", "default": 5} in printed["options"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -248,7 +248,7 @@ def test_recipe_files(tenfold, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lengths", "told"),
+    ("lengths", "message"),
     [
         ("0", '"0" begins below the least length, 1'),
         ("-1", '"-1" is not a length; write 5, or 5-10'),
@@ -263,8 +263,8 @@ def test_recipe_files(tenfold, tmp_path):
         ("9" * 5000, "is not a length"),
     ],
 )
-def test_lengths_that_are_none(lengths, told):
-    with pytest.raises(TenfoldError, match=re.escape(told)):
+def test_lengths_that_are_none(lengths, message):
+    with pytest.raises(TenfoldError, match=re.escape(message)):
         parse_lengths(lengths)
 
 
@@ -363,19 +363,19 @@ def test_certify(tenfold, proved):
     assert code == 0
     assert out.startswith("proved: right at every length\n111 contexts, all right")
     assert "111 contexts, about" in err
-    held = json.loads((proved / "certificate.json").read_text())
-    assert (held["verdict"], held["contexts"], held["wrong"]) == ("proved", 111, 0)
-    told = json.loads(tenfold("certify", proved, "--json")[1])
-    assert told["proved"] is True
-    assert told["weights"] == held["weights"]
-    assert "differences" not in told
+    stored = json.loads((proved / "certificate.json").read_text())
+    assert (stored["verdict"], stored["contexts"], stored["wrong"]) == ("proved", 111, 0)
+    printed = json.loads(tenfold("certify", proved, "--json")[1])
+    assert printed["proved"] is True
+    assert printed["weights"] == stored["weights"]
+    assert "differences" not in printed
 
 
 def test_certify_checks_a_certificate(tenfold, proved, tmp_path):
     tenfold("certify", proved)
     path = tmp_path / "held.json"
-    held = json.loads((proved / "certificate.json").read_text())
-    path.write_text(json.dumps(held))
+    stored = json.loads((proved / "certificate.json").read_text())
+    path.write_text(json.dumps(stored))
     (proved / "certificate.json").unlink()
     code, out, _ = tenfold("certify", proved, "--check", path)
     assert code == 0
@@ -383,7 +383,7 @@ def test_certify_checks_a_certificate(tenfold, proved, tmp_path):
     assert not (proved / "certificate.json").exists()  # looking leaves nothing
     assert json.loads(tenfold("certify", proved, "--check", path, "--json")[1])["differences"] == []
     for change in ({"weights": "ab" * 32}, {"contexts": 7}, {"margin": 1e9}):
-        path.write_text(json.dumps({**held, **change}))
+        path.write_text(json.dumps({**stored, **change}))
         code, out, _ = tenfold("certify", proved, "--check", path)
         assert code == 1
         assert "the certificate is not right: " in out
@@ -428,8 +428,13 @@ def test_extract(tenfold, proved, tmp_path):
     }
     assert (tmp_path / "machine/machine.dot").read_text().startswith("digraph machine {")
     assert "machine/machine.svg" in out
-    told = json.loads(tenfold("extract", proved, "--json")[1])
-    assert (told["states"], told["smallest"], told["own"], told["differs"]) == (2, True, True, None)
+    printed = json.loads(tenfold("extract", proved, "--json")[1])
+    assert (printed["states"], printed["smallest"], printed["own"], printed["differs"]) == (
+        2,
+        True,
+        True,
+        None,
+    )
     assert (proved / "machine.dot").exists()  # by default beside the run
     refused(tenfold("extract", proved, "--limit", 10), "more than 10 contexts")
 
@@ -479,9 +484,9 @@ def test_ask_a_file(tenfold, proved, questions, how):
     assert out.splitlines() == ["10", "1" + "0" * 5000, "111", f"{long}0"]
     assert err.endswith("4 of 4 right\n")
     code, out, _ = tenfold("ask", proved, "--file", path, "--json", *how)
-    told = [json.loads(line) for line in out.splitlines()]
-    assert [entry["right"] for entry in told] == [True] * 4
-    assert told[1]["question"] == f"{long}+1"
+    printed = [json.loads(line) for line in out.splitlines()]
+    assert [entry["right"] for entry in printed] == [True] * 4
+    assert printed[1]["question"] == f"{long}+1"
 
 
 def test_ask_standard_input(tenfold, proved, monkeypatch):
@@ -537,6 +542,6 @@ def test_ask_without_a_question(tenfold, proved):
 def test_rounding_is_bounded_or_not_as_asked(tenfold):
     for flag, bounded in (("--rounding", True), ("--no-rounding", False)):
         _, out, _ = tenfold("certify", "parity", "--json", flag)
-        found = json.loads(out)
-        assert (found["bound"] is not None) is bounded
-        assert found["in_float32"] is bounded
+        actual = json.loads(out)
+        assert (actual["bound"] is not None) is bounded
+        assert actual["in_float32"] is bounded

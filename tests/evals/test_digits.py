@@ -35,11 +35,13 @@ def test_faults_are_found_where_they_are(make_batcher, layout, options):
     batcher = make_batcher(layout, **options)
     model = Wrong(batcher, 0, 2)
     examples = model.ask(Addition().sample(20, 4, np.random.default_rng(0)))
-    right, held = right_by_digit(Examiner(batcher), model, examples)
+    right, stored = right_by_digit(Examiner(batcher), model, examples)
     for row in range(20):
-        asked = 6 if layout == "in_place" else int(examples.answer_length[row]) + 1  # and the end
-        assert held[row].tolist() == [place < asked for place in range(held.shape[1])]
-        wanted = [place not in (0, 2) and place < asked for place in range(held.shape[1])]
+        requested = (
+            6 if layout == "in_place" else int(examples.answer_length[row]) + 1
+        )  # and the end
+        assert stored[row].tolist() == [place < requested for place in range(stored.shape[1])]
+        wanted = [place not in (0, 2) and place < requested for place in range(stored.shape[1])]
         assert right[row].tolist() == wanted
 
 
@@ -61,11 +63,11 @@ def test_an_oracle_is_right_everywhere_and_agrees_with_exact_match(make_batcher,
     examiner = Examiner(batcher)
     model = make_model("encoder", {"name": "learned", "limit": 9})
     ((_, _, drawn),) = examiner.questions([4], ["uniform"], 40)
-    right, held = right_by_digit(examiner, model, drawn)
+    right, stored = right_by_digit(examiner, model, drawn)
     exact, _ = examiner.grade(model, drawn, 4, "uniform")
-    assert (right | ~held).all(1).mean() == exact.value
+    assert (right | ~stored).all(1).mean() == exact.value
     oracle = Wrong(batcher)
     oracle.ask(drawn)
-    right, held = right_by_digit(examiner, oracle, drawn)
+    right, stored = right_by_digit(examiner, oracle, drawn)
     assert right.all()
-    assert held.all()
+    assert stored.all()

@@ -228,13 +228,13 @@ def test_batches_stay_within_the_memory(task, monkeypatch, rng):
 def test_questions_do_not_depend_on_what_else_is_asked(task):
     examiner = Examiner(Batcher(task, Reversed(), "causal"))
 
-    def asked(lengths, slices):
-        found = examiner.questions(lengths, slices, 20)
-        return {(length, label): examples.operands.tolist() for length, label, examples in found}
+    def requested(lengths, slices):
+        result = examiner.questions(lengths, slices, 20)
+        return {(length, label): examples.operands.tolist() for length, label, examples in result}
 
-    many = asked((2, 3, 7), tuple(SLICES))
+    many = requested((2, 3, 7), tuple(SLICES))
     for lengths, slices in (((7,), ("uniform",)), ((3, 2), ("nines", "cascades"))):
-        few = asked(lengths, slices)
+        few = requested(lengths, slices)
         assert few
         assert all(many[key] == value for key, value in few.items())
     assert many[7, "uniform"] != asked_with_seed(1, task)
@@ -247,11 +247,11 @@ def asked_with_seed(seed, task):
 
 
 def test_rows_are_told_as_they_come(task):
-    examiner, told = Examiner(Batcher(task, Reversed(), "causal")), []
+    examiner, calls = Examiner(Batcher(task, Reversed(), "causal")), []
     rows = examiner.rows(
-        Oracle(examiner.batcher), (2, 3), n=5, progress=lambda done, of: told.append((done, of))
+        Oracle(examiner.batcher), (2, 3), n=5, progress=lambda done, of: calls.append((done, of))
     )
-    assert told == [(1, 2), (2, 2)]
+    assert calls == [(1, 2), (2, 2)]
     assert rows[0].as_json() == {
         "length": 2, "slice": "uniform", "metric": "exact", "value": 1.0, "n": 5,
         "low": rows[0].low, "high": 1.0,

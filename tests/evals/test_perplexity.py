@@ -46,17 +46,17 @@ def slow_loss(model, tokens):
 
 def test_blocks_predict_every_token_once_given_its_block(text):
     model, span = made(), text[:31].astype(np.int64)
-    (found,) = Reader(text).blocks(model, span[None], 8)
+    (result,) = Reader(text).blocks(model, span[None], 8)
     expected = [slow_loss(model, span[n // 8 * 8 : n + 2]) for n in range(30)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(result, expected, rtol=1e-9)
 
 
 def test_sliding_predicts_every_token_once_with_three_quarters_in_sight(text):
     model, span = made(), text[:31].astype(np.int64)
-    (found,) = Reader(text).sliding(model, span[None], 8)
+    (result,) = Reader(text).sliding(model, span[None], 8)
     starts = [0] * 8 + [2 * (n // 2 - 3) for n in range(8, 30)]
     expected = [slow_loss(model, span[start : n + 2]) for n, start in enumerate(starts)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(result, expected, rtol=1e-9)
 
 
 def test_at_the_length_of_the_text_both_are_one_block(text):
@@ -91,12 +91,12 @@ def test_the_same_tokens_at_every_length(text):
 def test_passages_are_spread_over_the_text_and_do_not_overlap():
     text = np.arange(250, dtype=np.uint8)
     for seed in (0, 1, 2):
-        found = Reader(text, passage=20, seed=seed).passages(100, 10)
-        assert found.shape == (5, 21)
-        assert (np.diff(found, axis=1) == 1).all()
-        assert (np.diff(found[:, 0]) == 49).all()
-        assert found.max() < 250
-        assert (found[0, 0] == 0) == (seed == 0)
+        result = Reader(text, passage=20, seed=seed).passages(100, 10)
+        assert result.shape == (5, 21)
+        assert (np.diff(result, axis=1) == 1).all()
+        assert (np.diff(result[:, 0]) == 49).all()
+        assert result.max() < 250
+        assert (result[0, 0] == 0) == (seed == 0)
 
 
 def test_a_longer_length_than_a_passage_makes_longer_passages(text):
@@ -144,9 +144,9 @@ def test_positions_are_the_blocks_by_place(text):
 
 
 def test_positions_of_a_length_that_is_no_power_of_two():
-    found = by_position(np.arange(12.0).reshape(1, 12), 6)
-    assert [(row.slice, row.n) for row in found][-1] == ("position-5-6", 4)
-    assert sum(row.n for row in found) == 12
+    result = by_position(np.arange(12.0).reshape(1, 12), 6)
+    assert [(row.slice, row.n) for row in result][-1] == ("position-5-6", 4)
+    assert sum(row.n for row in result) == 12
 
 
 def test_the_interval_is_over_passages_not_tokens(rng):
@@ -157,10 +157,10 @@ def test_the_interval_is_over_passages_not_tokens(rng):
 
 
 def test_another_seed_reads_elsewhere_and_the_same_seed_the_same(text):
-    found = [Reader(text, seed=seed).passages(50, 10) for seed in (0, 3, 3, 4)]
-    assert np.array_equal(found[0][0], text[:11])
-    assert np.array_equal(found[1], found[2])
-    assert not np.array_equal(found[1], found[3])
+    result = [Reader(text, seed=seed).passages(50, 10) for seed in (0, 3, 3, 4)]
+    assert np.array_equal(result[0][0], text[:11])
+    assert np.array_equal(result[1], result[2])
+    assert not np.array_equal(result[1], result[3])
 
 
 def test_fewer_tokens_than_asked_for_are_told(text):
@@ -195,15 +195,15 @@ def test_little_memory_changes_nothing_but_the_parts(text):
 
 
 @pytest.mark.parametrize(
-    ("lengths", "slices", "n", "told"),
+    ("lengths", "slices", "n", "message"),
     [
         ([401], ["uniform"], 1000, "at the most the 399 tokens"),
         ([50], ["uniform"], 40, "at the most the 40 tokens"),
         ([8], ["nines"], 40, 'unknown slice of a text "nines"'),
     ],
 )
-def test_what_is_refused(text, lengths, slices, n, told):
-    with pytest.raises(TenfoldError, match=told):
+def test_what_is_refused(text, lengths, slices, n, message):
+    with pytest.raises(TenfoldError, match=message):
         Reader(text).rows(made(), lengths, slices, n)
 
 

@@ -11,8 +11,8 @@ from tenfold.runs.recipe import Evaluation
 
 
 def drawn(name, length, written=None):
-    found = SLICES[name](length, Addition(), written or Reversed())
-    return {k: s(np.random.default_rng(0), 200, length, 2, 10) for k, s in found.items()}
+    result = SLICES[name](length, Addition(), written or Reversed())
+    return {k: s(np.random.default_rng(0), 200, length, 2, 10) for k, s in result.items()}
 
 
 @pytest.mark.parametrize("task", TASKS.names())
@@ -45,15 +45,15 @@ def test_problems_of_this_length(task, length, rng):
     ],
 )
 def test_a_task_says_what_is_hard(task, labels):
-    asked = [name for name in SLICES if name in Evaluation().slices]
-    found = [SLICES[name](5, TASKS.build(task), Reversed()) for name in asked]
-    assert [label for one in found for label in one] == labels.split()
+    questions = [name for name in SLICES if name in Evaluation().slices]
+    result = [SLICES[name](5, TASKS.build(task), Reversed()) for name in questions]
+    assert [label for one in result for label in one] == labels.split()
 
 
 def test_cascades_are_what_their_label_says():
-    found = drawn("cascades", 5)
-    assert list(found) == ["cascade-1", "cascade-2", "cascade-4", "cascade-all"]
-    for size, (digits, _) in zip((1, 2, 4, 5), found.values(), strict=True):
+    result = drawn("cascades", 5)
+    assert list(result) == ["cascade-1", "cascade-2", "cascade-4", "cascade-all"]
+    for size, (digits, _) in zip((1, 2, 4, 5), result.values(), strict=True):
         assert set(longest_cascade(digits)) == {size}
 
 
@@ -68,9 +68,9 @@ def test_pads_are_counted_down_to_the_full_frame():
 
 
 def test_carries_in_a_row_that_do_not_run_on():
-    found = drawn("carries", 10)
-    assert list(found) == ["carries-1", "carries-2", "carries-4", "carries-8"]
-    for size, (digits, _) in zip((1, 2, 4, 8), found.values(), strict=True):
+    result = drawn("carries", 10)
+    assert list(result) == ["carries-1", "carries-2", "carries-4", "carries-8"]
+    for size, (digits, _) in zip((1, 2, 4, 8), result.values(), strict=True):
         assert set(consecutive_carries(digits)) == {size}
         assert set(longest_cascade(digits)) == {1}
     assert SLICES["carries"](10, Addition(terms=3), Reversed()) == {}
@@ -117,9 +117,9 @@ def test_cascades_skip_what_cannot_be():
 )
 def test_pairs_are_as_long_as_their_label_says(task, labels, rng):
     task = TASKS.build(task)
-    found = SLICES["pairs"](5, task, Reversed())
-    assert list(found) == labels.split()
-    for label, sampler in found.items():
+    result = SLICES["pairs"](5, task, Reversed())
+    assert list(result) == labels.split()
+    for label, sampler in result.items():
         lengths = task.sample(30, 5, rng, sampler).lengths
         assert {tuple(row) for row in lengths.tolist()} == {pair_of(label)}
 
@@ -162,10 +162,10 @@ def test_pairs_are_asked_only_where_they_are_named():
     ],
 )  # fmt: skip
 def test_multipliers_of_each_length(task, expected, rng):
-    found = SLICES["multipliers"](4, task, Reversed())
-    assert found.keys() == expected.keys()
+    result = SLICES["multipliers"](4, task, Reversed())
+    assert result.keys() == expected.keys()
     for label, (least, most) in expected.items():
-        examples = task.sample(5000, 4, rng, found[label])
+        examples = task.sample(5000, 4, rng, result[label])
         digits = len(str(most))
         values = examples.operands[:, 0, :digits] @ 10 ** np.arange(digits)
         assert (values.min(), values.max()) == (least, most)

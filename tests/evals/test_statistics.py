@@ -94,9 +94,9 @@ def test_bootstrap_at_another_level():
 @given(st.lists(VALUES, min_size=2, max_size=4))
 def test_bootstrap_as_counted_out(values):
     """Every resample in a plain loop, sorted; less than 2.5% lie outside on each side."""
-    found = sorted(map(statistics.median, itertools.product(values, repeat=len(values))))
-    outside = math.ceil(0.025 * len(found)) - 1
-    assert bootstrap(values) == (found[outside], found[-1 - outside])
+    result = sorted(map(statistics.median, itertools.product(values, repeat=len(values))))
+    outside = math.ceil(0.025 * len(result)) - 1
+    assert bootstrap(values) == (result[outside], result[-1 - outside])
 
 
 def test_bootstrap_draws_are_the_same_each_time():
@@ -156,19 +156,19 @@ def test_an_even_number_of_seeds_has_its_median_between():
     ],
 )
 def test_sign_flips_by_hand(differences, p):
-    told = paired(dict(enumerate(differences)), dict.fromkeys(range(len(differences)), 0.0))
-    assert told.p == pytest.approx(p)
-    assert told.mean == pytest.approx(sum(differences) / len(differences))
-    assert told.median == statistics.median(differences)
+    reported = paired(dict(enumerate(differences)), dict.fromkeys(range(len(differences)), 0.0))
+    assert reported.p == pytest.approx(p)
+    assert reported.mean == pytest.approx(sum(differences) / len(differences))
+    assert reported.median == statistics.median(differences)
 
 
 def test_paired_over_common_seeds_alone():
     # common: 1, 2, 3 with 0.5, -0.2, 0; two values of 27 resamples' means at the ends: 1/27 = 3.7% each
-    told = paired({0: 0.0, 1: 0.9, 2: 0.5, 3: 0.1}, {1: 0.4, 2: 0.7, 3: 0.1, 9: 1.0})
-    assert (told.seeds, told.wins, told.ties, told.losses) == (3, 1, 1, 1)
-    assert told.mean == pytest.approx(0.1)
-    assert told.median == 0
-    assert told.interval == pytest.approx((-0.2, 0.5))
+    reported = paired({0: 0.0, 1: 0.9, 2: 0.5, 3: 0.1}, {1: 0.4, 2: 0.7, 3: 0.1, 9: 1.0})
+    assert (reported.seeds, reported.wins, reported.ties, reported.losses) == (3, 1, 1, 1)
+    assert reported.mean == pytest.approx(0.1)
+    assert reported.median == 0
+    assert reported.interval == pytest.approx((-0.2, 0.5))
 
 
 @given(st.dictionaries(st.integers(0, 9), VALUES, min_size=2), st.integers(0, 99))
@@ -195,9 +195,9 @@ def test_a_rank_correlation_is_that_of_ranks():
         def ranks(values):  # what is equal shares its rank, by plain loops
             return [sum(v < w for v in values) + sum(v == w for v in values) / 2 for w in values]
 
-        found = rank_correlation(x, y)
-        assert found.value == pytest.approx(np.corrcoef(ranks(x), ranks(y))[0, 1])
-        low, high = found.interval
-        assert -1 <= low <= found.value <= high <= 1
+        result = rank_correlation(x, y)
+        assert result.value == pytest.approx(np.corrcoef(ranks(x), ranks(y))[0, 1])
+        low, high = result.interval
+        assert -1 <= low <= result.value <= high <= 1
     assert rank_correlation(range(20), range(20)) == Ranked(1.0, (1.0, 1.0), 20)
     assert rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]).value == -1

@@ -66,8 +66,8 @@ def test_integers_by_facts_alone_score_1(task, spec, layout):
     slices = ("uniform", "nines", "sentences")
     rows = Examiner(batcher).rows(ByFacts(batcher), [1, 5, 7], slices, n=20, log=log)
     assert {row.value for row in rows} == {1.0}
-    asked = {row.slice for row in rows}
-    assert ("unseen-3" in asked) == ("sentences" in spec["name"])
+    questions = {row.slice for row in rows}
+    assert ("unseen-3" in questions) == ("sentences" in spec["name"])
     assert len(logged) == 20 * len(rows) / 2
     for sample in logged:
         assert sample["right"]
@@ -126,7 +126,7 @@ def test_the_fast_way_to_answer_gives_the_same(task, rng):
         for parameter in model.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator))
     examples = built.batcher.task.sample(12, 6, rng)
-    asked = built.batcher(examples).without_answer(built.batcher.vocabulary.pad)
+    questions = built.batcher(examples).without_answer(built.batcher.vocabulary.pad)
     swift = Swift(model, built.batcher)
     assert swift.linear
-    assert torch.equal(swift.answer(asked), model.answer(asked))
+    assert torch.equal(swift.answer(questions), model.answer(questions))

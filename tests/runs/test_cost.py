@@ -9,11 +9,11 @@ from tenfold.runs.recipe_files import recipe
 
 def test_counts_follow_the_size():
     small = recipe("symmetry/addition-relative", "smoke")
-    told = cost(build(small))
-    assert told.parameters == build(small).model().parameter_count()
-    assert told.measured
+    estimate = cost(build(small))
+    assert estimate.parameters == build(small).model().parameter_count()
+    assert estimate.measured
     twice = cost(build(small.replace(train={"accumulate": 2})))
-    assert twice.flops_per_step == 2 * told.flops_per_step
+    assert twice.flops_per_step == 2 * estimate.flops_per_step
 
 
 def test_flops_of_a_known_size():

@@ -63,11 +63,11 @@ def test_the_same_every_time_and_for_every_step_and_seed_another():
 
 def test_what_is_measured_is_the_truth():
     clean, spoilt = (build(noisy(share)).examiner() for share in (0.0, 0.9))
-    asked = [
+    requested = [
         [next(iter(each.batches(examples))).target for *_, examples in each.questions([4], ["uniform"], 50)]
         for each in (clean, spoilt)
     ]  # fmt: skip
-    assert all(torch.equal(ours, theirs) for ours, theirs in zip(*asked, strict=True))
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(*requested, strict=True))
 
 
 def test_resumed_to_the_bit(tmp_path):
@@ -102,9 +102,9 @@ def test_part_of_the_fingerprint_only_when_set():
 def test_out_of_range(share):
     with pytest.raises(TenfoldError) as caught:
         Recipe().replace(data={"noise": share})
-    told = str(caught.value)
-    assert told.startswith(f"recipe: data.noise is {share!r}; input should be ")
-    assert "\n" not in told
+    message = str(caught.value)
+    assert message.startswith(f"recipe: data.noise is {share!r}; input should be ")
+    assert "\n" not in message
 
 
 def test_from_the_command_line(tenfold):

@@ -64,15 +64,15 @@ def run(text, tmp_path_factory):
 
 
 def test_it_learns_and_is_measured(run):
-    found = {
+    actual = {
         (row["length"], row["slice"], row["metric"]): row
         for row in run.result()["rows"]
         if row["checkpoint"] == "best"
     }
-    assert {row["n"] for key, row in found.items() if not key[1].startswith("position")} == {240}
-    assert 1 < found[48, "uniform", "perplexity"]["value"] < 8  # chance: some 15 letters
-    assert found[12, "sliding", "loss"]["value"] < found[12, "uniform", "loss"]["value"]
-    assert (48, "position-33-48", "loss") in found
+    assert {row["n"] for key, row in actual.items() if not key[1].startswith("position")} == {240}
+    assert 1 < actual[48, "uniform", "perplexity"]["value"] < 8  # chance: some 15 letters
+    assert actual[12, "sliding", "loss"]["value"] < actual[12, "uniform", "loss"]["value"]
+    assert (48, "position-33-48", "loss") in actual
     lines = [line["eval"] for line in run.metrics() if "eval" in line]
     assert list(lines[0]) == ["perplexity"]
     assert run.result()["environment"]["text"] == run.built.source.store.digest
@@ -126,11 +126,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, text, tmp_path)
 
 
 def test_other_text_is_not_mistaken_for_it(run, tmp_path):
-    told = json.loads((run.folder / "environment.json").read_text())
+    printed = json.loads((run.folder / "environment.json").read_text())
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "recipe.yaml").write_text(run.recipe.as_yaml())
-    (copy / "environment.json").write_text(json.dumps({**told, "text": "another"}))
+    (copy / "environment.json").write_text(json.dumps({**printed, "text": "another"}))
     with pytest.raises(TenfoldError, match="was trained on other text"):
         Run.open(copy).check_text()
     with pytest.raises(TenfoldError, match="was trained on other text"):
@@ -168,14 +168,14 @@ def test_examples_show_how_the_text_goes_on(run):
     "written", [{"name": "bpe", "size": 300}, {"name": "characters", "size": 40}]
 )
 def test_other_tokens(text, written, tmp_path):
-    found = train(tiny(text, format=written, train={"steps": 5}), tmp_path / "run")
-    metrics = {row["metric"] for row in found.result()["rows"]}
+    actual = train(tiny(text, format=written, train={"steps": 5}), tmp_path / "run")
+    metrics = {row["metric"] for row in actual.result()["rows"]}
     assert ("bits-per-byte" in metrics) == (written["name"] == "bpe")
-    assert isinstance(Run.open(found.folder).ask("one two").answer, str)
+    assert isinstance(Run.open(actual.folder).ask("one two").answer, str)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"model": {"kind": "encoder"}}, 'kind "encoder" does not continue text; a decoder does'),
         (
@@ -190,21 +190,21 @@ def test_other_tokens(text, written, tmp_path):
         ({"pe": {"name": "alibi", "axis": "column"}}, 'the axis "column", which nothing provides'),
     ],
 )
-def test_what_a_recipe_may_not_ask(text, changes, told):
-    with pytest.raises(TenfoldError, match=told):
+def test_what_a_recipe_may_not_ask(text, changes, message):
+    with pytest.raises(TenfoldError, match=message):
         build(tiny(text, **changes))
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"data": {"length": 100_000}}, "data.length is 100,000 tokens; the training text has"),
         ({"eval": {"lengths": [241]}}, "at the most the 240 tokens"),
         ({"task": {"name": "files", "path": "nowhere"}}, "there is no file or folder nowhere"),
     ],
 )
-def test_what_is_told_before_anything_is_written(text, changes, told, tmp_path):
-    with pytest.raises(TenfoldError, match=told):
+def test_what_is_told_before_anything_is_written(text, changes, message, tmp_path):
+    with pytest.raises(TenfoldError, match=message):
         train(tiny(text, **changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -218,8 +218,8 @@ def test_what_only_problems_have(run, ask):
 def test_cost_and_paper_scale_read_nothing(monkeypatch):
     monkeypatch.setattr(Store, "tokens", lambda *_: pytest.fail("read"))
     monkeypatch.setattr("tenfold.runs.text_source.stored", lambda *_: pytest.fail("loaded"))
-    found = count(build(recipe("extrapolation/prose-alibi", "paper")))
-    assert 65e6 < found.parameters < 75e6  # 19 M in the blocks, 51 M in and out of 50,257 tokens
+    actual = count(build(recipe("extrapolation/prose-alibi", "paper")))
+    assert 65e6 < actual.parameters < 75e6  # 19 M in the blocks, 51 M in and out of 50,257 tokens
 
 
 def test_recipes_differ_in_positions_alone():
@@ -248,9 +248,9 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
     rows = experiment.measure(lab)
     rises = {r["recipe"]: r["value"] for r in rows if r["metric"] == "rise"}
     assert set(rises) == set(wanted)
-    found = {(r["recipe"].split("/")[1], r["metric"]): r["value"] for r in rows}
-    assert found["code-convergent", "encodings"] == 1
-    assert found["code-convergent", "largest-rise"] == rises["extrapolation/code-alibi"]
+    actual = {(r["recipe"].split("/")[1], r["metric"]): r["value"] for r in rows}
+    assert actual["code-convergent", "encodings"] == 1
+    assert actual["code-convergent", "largest-rise"] == rises["extrapolation/code-alibi"]
     divergent = {
         r.get("slice", ""): r["value"]
         for r in rows
@@ -261,9 +261,9 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
     ]
     assert divergent[""] == min(rises[name] for name in diverging)
     assert divergent["in-practice"] == min(rises[name] for name in diverging[:-1])
-    assert found["code-learned", "converges"] == 0  # no weight falls with distance
+    assert actual["code-learned", "converges"] == 0  # no weight falls with distance
     assert (
-        found["code-sandwich", "converges"] == 0
+        actual["code-sandwich", "converges"] == 0
     )  # bounded below, and yet settled at these lengths
     collected = [
         {**row, "checkpoint": "best"} | {"recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
@@ -332,7 +332,7 @@ def test_the_page_of_a_language_model(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (
             ["train", "extrapolation/code-alibi", "--task", "{name: files, path: nowhere}"],
@@ -345,15 +345,15 @@ def test_the_page_of_a_language_model(run, tmp_path):
         (["ask", "addition", "1+2", "--temperature", "1"], "only text is continued"),
     ],
 )
-def test_bad_input_is_one_line(tenfold, words, told):
+def test_bad_input_is_one_line(tenfold, words, message):
     code, _, err = tenfold(*words)
     assert code == 2
-    assert told in err
+    assert message in err
     assert len(err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["eval", "--lengths", "5000"], "a length of 5,000 tokens"),
         (["eval", "--slices", "full"], "unknown slice of a text"),
@@ -367,10 +367,10 @@ def test_bad_input_is_one_line(tenfold, words, told):
         (["maps"], "this is a language model"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_of_it_is_one_line(tenfold, run, words, told):
+def test_what_cannot_be_asked_of_it_is_one_line(tenfold, run, words, message):
     code, _, err = tenfold(words[0], run.folder, *words[1:])
     assert code == 2
-    assert told in err
+    assert message in err
     assert len(err.strip().splitlines()) == 1
 
 

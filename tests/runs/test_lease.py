@@ -170,8 +170,8 @@ def test_a_holder_on_this_machine_that_does_not_renew_still_holds(tmp_path):
 
 def test_a_number_that_another_process_has_by_now(tmp_path):
     with Lease(tmp_path) as lease:
-        told = json.loads(lease.path.read_text())
-        lease.path.write_text(json.dumps({**told, "started": "1"}))
+        printed = json.loads(lease.path.read_text())
+        lease.path.write_text(json.dumps({**printed, "started": "1"}))
         assert ended(lease.path)
 
 
@@ -194,10 +194,10 @@ def test_a_half_written_lease_is_held_until_its_time_is_up(tmp_path):
 
 
 def test_a_lease_that_is_written_between_two_looks_is_held(tmp_path, monkeypatch):
-    with Lease(tmp_path) as held:
-        told = [{}, json.loads(held.path.read_text())]
-        monkeypatch.setattr("tenfold.runs.lease._read", lambda _path: told.pop(0))
-        assert not ended(held.path)
+    with Lease(tmp_path) as stored:
+        reported = [{}, json.loads(stored.path.read_text())]
+        monkeypatch.setattr("tenfold.runs.lease._read", lambda _path: reported.pop(0))
+        assert not ended(stored.path)
         monkeypatch.undo()
 
 

@@ -8,8 +8,8 @@ from tenfold.runs.recipe import SIZES, Recipe
 from tenfold.runs.recipe_files import recipe
 
 
-def size_of(found):
-    return found.model.layers, found.model.heads, found.model.width
+def size_of(result):
+    return result.model.layers, result.model.heads, result.model.width
 
 
 def test_the_sizes_of_the_paper():

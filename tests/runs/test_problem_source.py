@@ -29,8 +29,8 @@ def test_an_answer_without_its_zeros_is_not_right(problems, capsys):
     early = problems.ask(answering(problems, "12+34", tokens=-2), "12+34", None)
     assert (early.answer, early.whole, early.right) == ("46", False, False)
     print_answer(early)
-    told = capsys.readouterr().out
-    assert "12+34 = 46\nwrong: its digits are right, the zeros" in told
+    reported = capsys.readouterr().out
+    assert "12+34 = 46\nwrong: its digits are right, the zeros" in reported
 
 
 def test_a_wrong_digit_is_told_as_such(problems, capsys):

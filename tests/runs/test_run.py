@@ -27,18 +27,18 @@ def run(recipe, tmp_path):
 def broken(recipe, tmp_path):
     """A folder in which a run broke off at step 6."""
 
-    def tell(line):
+    def callback(line):
         if line.get("step") == 6:
             raise Crash
 
     with pytest.raises(Crash):
-        train(recipe, tmp_path / "broken", progress=tell)
+        train(recipe, tmp_path / "broken", progress=callback)
     return tmp_path / "broken"
 
 
 def files(folder):
-    found = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("lease-"))
-    return {p.relative_to(folder): p.read_bytes() for p in found}
+    actual = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("lease-"))
+    return {p.relative_to(folder): p.read_bytes() for p in actual}
 
 
 def equal(one, other):
@@ -80,18 +80,18 @@ def test_a_finished_run_is_returned_as_it_is(run, recipe):
 
 
 def test_resume(broken, run, recipe):
-    told = []
-    resumed = train(recipe, broken, progress=told.append)
-    assert [line["step"] for line in told if "step" in line] == list(range(5, 13))
+    lines = []
+    resumed = train(recipe, broken, progress=lines.append)
+    assert [line["step"] for line in lines if "step" in line] == list(range(5, 13))
     for which in ("final", "best"):
         assert equal(resumed.model(which), run.model(which))
     assert resumed.result()["rows"] == run.result()["rows"]
 
 
 def test_fresh(broken, recipe):
-    told = []
-    train(recipe, broken, fresh=True, progress=told.append)
-    assert [line["step"] for line in told if "step" in line] == list(range(1, 13))
+    lines = []
+    train(recipe, broken, fresh=True, progress=lines.append)
+    assert [line["step"] for line in lines if "step" in line] == list(range(1, 13))
 
 
 def test_fresh_with_another_recipe(run, recipe):
@@ -182,9 +182,9 @@ def test_examples(run):
      ("57", "357", [0, 0]), ("", "357", [])],
 )  # fmt: skip
 def test_wrong_digits(answer, truth, wrong):
-    found = Answer("?", answer, truth)
-    assert found.wrong_digits() == wrong
-    assert found.right == (answer == truth)
+    actual = Answer("?", answer, truth)
+    assert actual.wrong_digits() == wrong
+    assert actual.right == (answer == truth)
 
 
 def test_no_run(tmp_path):

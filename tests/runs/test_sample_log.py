@@ -58,12 +58,12 @@ def test_what_is_logged_is_what_was_graded(run, tmp_path):
 
 def test_batches_do_not_matter(run, monkeypatch):
     """A batch of one problem each gives the same log as one batch."""
-    heard, alone = [], []
-    run.evaluate([2], ["uniform"], 7, log=heard.append)
+    seen, alone = [], []
+    run.evaluate([2], ["uniform"], 7, log=seen.append)
     monkeypatch.setattr("tenfold.evals.exact_match.Examiner.batches", _one_by_one)
     run.evaluate([2], ["uniform"], 7, log=alone.append)
-    assert (len(heard), len(alone)) == (1, 7)
-    assert [*chain(*heard)] == [*chain(*alone)]
+    assert (len(seen), len(alone)) == (1, 7)
+    assert [*chain(*seen)] == [*chain(*alone)]
 
 
 def _one_by_one(self, examples, linear=False):
@@ -73,10 +73,10 @@ def _one_by_one(self, examples, linear=False):
 
 
 def test_one_measurement_for_two_checkpoints(run):
-    heard = []
-    told = describe(heard.append, run.built.batcher, "me", 4, ["final", "best"])
-    run.built.examiner().rows(run.answerer(), [2], n=3, log=told)
-    final, best = heard
+    seen = []
+    reported = describe(seen.append, run.built.batcher, "me", 4, ["final", "best"])
+    run.built.examiner().rows(run.answerer(), [2], n=3, log=reported)
+    final, best = seen
     assert {sample["checkpoint"] for sample in final} == {"final"}
     assert [{**sample, "checkpoint": "final"} for sample in best] == final
 
@@ -135,12 +135,12 @@ def test_the_longest_borrow_in_a_plain_loop(rng):
     """A borrow runs on over columns that are alike; of operands of all lengths."""
     task = TASKS["subtraction"]()
     examples = task.sample(300, 6, rng)
-    for row, found in enumerate(task.cascade(examples)):
+    for row, actual in enumerate(task.cascade(examples)):
         longest = run = 0
         for a, b in examples.operands[row].T.astype(int):
             run = 1 if a < b else run + 1 if run and a == b else 0
             longest = max(longest, run)
-        assert found == longest
+        assert actual == longest
 
 
 @pytest.mark.parametrize("name", ["multiplication", "comparison", "parity"])
@@ -155,8 +155,8 @@ def test_logged_by_the_command_and_asked_in_sql(run, tenfold):
     code, out, _ = tenfold("eval", run.folder, *words)
     assert code == 0
     rows = json.loads(out)
-    asked = "select length, avg(samples.right::int) as share from samples group by 1 order by 1"
-    code, out, err = tenfold("results", run.folder, "--format", "json", "--sql", asked)
+    questions = "select length, avg(samples.right::int) as share from samples group by 1 order by 1"
+    code, out, err = tenfold("results", run.folder, "--format", "json", "--sql", questions)
     assert (code, err) == (0, "")
     exact = [row["value"] for row in rows if row["metric"] == "exact"]
     assert [line["share"] for line in json.loads(out)] == pytest.approx(exact)
@@ -223,6 +223,6 @@ def test_a_log_counts_though_the_run_is_there_under_another_name(tmp_path, run):
         sample = {"run": name, "seed": 0, "checkpoint": "best", "length": 2, "slice": "uniform",
                   "prompt": "1+1", "truth": "2", "answer": "2", "right": True, "cascade": 0}  # fmt: skip
         (tmp_path / name / "samples.jsonl").write_text(json.dumps(sample) + "\n")
-    found = collect([tmp_path])
-    assert len(found.runs) == 1
-    assert query(found, "select run from samples")[1] == [("b",)]
+    actual = collect([tmp_path])
+    assert len(actual.runs) == 1
+    assert query(actual, "select run from samples")[1] == [("b",)]

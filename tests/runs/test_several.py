@@ -23,9 +23,9 @@ def test_one_model_is_asked_all(tenfold, name):
     for question, truth in ASKED[name].items():
         code, out, _ = tenfold("ask", "run", question, "--json")
         assert code in (0, 1)
-        told = json.loads(out)
-        assert told["question"] == question
-        assert told["truth"] == truth
+        printed = json.loads(out)
+        assert printed["question"] == question
+        assert printed["truth"] == truth
 
 
 def test_accuracy_by_operation(tenfold):

@@ -31,10 +31,10 @@ def runs(tmp_path_factory):
 def test_ask_in_words(tenfold, runs, name):
     code, out, _ = tenfold("ask", runs / name, "what is 12 plus 34?", "--json")
     assert code == 0
-    found = json.loads(out)
-    assert found["question"] == "what is 12 plus 34?"
-    assert found["truth"] == "46"
-    assert found["right"] == (found["answer"] == "46")
+    result = json.loads(out)
+    assert result["question"] == "what is 12 plus 34?"
+    assert result["truth"] == "46"
+    assert result["right"] == (result["answer"] == "46")
     code, _, err = tenfold("ask", runs / name, "what is 12 pluss 34?")
     assert (code, err) == (2, 'error: unknown word "pluss"; did you mean "plus"?\n')
 
@@ -62,9 +62,9 @@ def test_templates_are_measured(tenfold, runs, tmp_path):
     words = ("eval", runs / "sentences-addition", "--slices", "uniform,sentences", "--lengths", "2")
     code, out, _ = tenfold(*words, "--n", 7, "--json", "--log-samples", "samples.jsonl")
     assert code == 0
-    asked = {row["slice"] for row in json.loads(out)}
-    assert {"uniform", "sentence-1", "sentence-15", "unseen-1", "unseen-3"} <= asked
-    assert len(asked) == 19
+    questions = {row["slice"] for row in json.loads(out)}
+    assert {"uniform", "sentence-1", "sentence-15", "unseen-1", "unseen-3"} <= questions
+    assert len(questions) == 19
     samples = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
     unseen = [sample["prompt"] for sample in samples if sample["slice"] == "unseen-2"]
     assert len(unseen) == 7
@@ -87,12 +87,12 @@ def test_training_resumes_bit_for_bit(tmp_path, name):
     class Enough(Exception):
         pass
 
-    def tell(line):
+    def callback(line):
         if line["step"] == 13:  # a checkpoint was left at 10
             raise Enough
 
     with pytest.raises(Enough):
-        train(chosen, tmp_path / "parted", progress=tell)
+        train(chosen, tmp_path / "parted", progress=callback)
     parted = train(chosen, tmp_path / "parted")
     ours, theirs = (each.model("final").state_dict() for each in (whole, parted))
     assert all(torch.equal(ours[key], theirs[key]) for key in ours)

@@ -19,11 +19,11 @@ class Crash(Exception):
 
 
 def crash_at(step):
-    def tell(line):
+    def callback(line):
         if line.get("step") == step:
             raise Crash
 
-    return tell
+    return callback
 
 
 def curves(folder):
@@ -31,29 +31,29 @@ def curves(folder):
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     read = reader.EventAccumulator(str(folder / "tensorboard"))
     read.Reload()
-    found = {
+    actual = {
         tag: [(event.step, event.value) for event in read.Scalars(tag)]
         for tag in read.Tags()["scalars"]
     }
-    return found, {tag: read.Tensors(tag) for tag in read.Tags()["tensors"]}
+    return actual, {tag: read.Tensors(tag) for tag in read.Tags()["tensors"]}
 
 
 def expected(run):
     """The same, of metrics.jsonl."""
-    found = {}
+    actual = {}
     for line in run.metrics():
         for tag, value in scalars(line).items():
-            found.setdefault(tag, []).append((line["step"], pytest.approx(value, rel=1e-6)))
-    return found
+            actual.setdefault(tag, []).append((line["step"], pytest.approx(value, rel=1e-6)))
+    return actual
 
 
 def test_tensorboard(recipe, tmp_path):
     run = train(recipe, tmp_path, track="tensorboard")
-    found, texts = curves(tmp_path)
-    assert set(found) == {"loss", "lr", "grad_norm", "exact/2", "exact/3"}
-    assert [step for step, _ in found["loss"]] == list(range(1, 13))
-    assert [step for step, _ in found["exact/3"]] == [5, 10, 12]
-    assert found == expected(run)
+    actual, texts = curves(tmp_path)
+    assert set(actual) == {"loss", "lr", "grad_norm", "exact/2", "exact/3"}
+    assert [step for step, _ in actual["loss"]] == list(range(1, 13))
+    assert [step for step, _ in actual["exact/3"]] == [5, 10, 12]
+    assert actual == expected(run)
     ((written,),) = texts.values()
     assert recipe.as_yaml() in written.tensor_proto.string_val[0].decode()
 
@@ -64,9 +64,9 @@ def test_resumed_nothing_is_there_twice(recipe, tmp_path, moment):
     with pytest.raises(Crash):
         train(recipe, tmp_path, track="tensorboard", progress=crash_at(moment))
     run = train(recipe, tmp_path, track="tensorboard")
-    found, texts = curves(tmp_path)
-    assert [step for step, _ in found["loss"]] == list(range(1, 13))
-    assert found == expected(run)
+    actual, texts = curves(tmp_path)
+    assert [step for step, _ in actual["loss"]] == list(range(1, 13))
+    assert actual == expected(run)
     assert [len(text) for text in texts.values()] == [1]
 
 
@@ -120,8 +120,8 @@ def test_off_it_costs_nothing(recipe, tmp_path, monkeypatch):
         "print([name for name in sys.modules if name.startswith('tensorboard')])"
     )
     words = [sys.executable, "-c", code, json.dumps(recipe.as_json()), str(tmp_path)]
-    told = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert told.stdout == "[]\n"
+    reported = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert reported.stdout == "[]\n"
 
 
 def test_without_tensorboard(recipe, tmp_path, monkeypatch):
@@ -189,7 +189,7 @@ def test_another_package_adds_one(tmp_path):
     (info / "entry_points.txt").write_text("[tenfold.trackers]\nplain = tenfold_plain:Plain\n")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     words = "-m tenfold train symmetry/addition-relative --scale smoke --track plain --out run"
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, *words.split()],
         env={**os.environ, "PYTHONPATH": path},
         cwd=tmp_path,
@@ -197,7 +197,7 @@ def test_another_package_adds_one(tmp_path):
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stderr
+    assert reported.returncode == 0, reported.stderr
     lines = (tmp_path / "run" / "plain" / "losses.txt").read_text().splitlines()
     metrics = map(json.loads, (tmp_path / "run" / "metrics.jsonl").read_text().splitlines())
     assert lines == [*(f"{line['step']} {line['loss']}" for line in metrics), "closed"]

@@ -26,39 +26,39 @@ def test_cases_times_a_product_times_seeds(write):
         "product:\n  data.length: [1, 2]\n  schemes: [[], [shifted]]\n"
         "seeds: [0, 2]\n"
     )
-    found = grid(path)
-    assert len(found) == 2 * 2 * 2 * 2
-    assert len({each.fingerprint for each in found}) == 16
-    first, last = found[0], found[-1]
+    result = grid(path)
+    assert len(result) == 2 * 2 * 2 * 2
+    assert len({each.fingerprint for each in result}) == 16
+    first, last = result[0], result[-1]
     assert first.name == "encodings/absolute-length1-no-schemes"
     assert (first.pe.name, first.data.length, first.schemes, first.seed) == ("learned", 1, (), 0)
     assert last.name == "encodings/alibi-length2-shifted"
     assert (last.pe.name, last.data.length, last.seed, last.label) == ("alibi", 2, 2, "given")
-    assert all(each.train.steps == 7 and each.eval.n == 3 for each in found)
-    assert all(each.model.width == 16 for each in found)  # the smoke scale
+    assert all(each.train.steps == 7 and each.eval.n == 3 for each in result)
+    assert all(each.model.width == 16 for each in result)  # the smoke scale
 
 
 def test_the_order_of_changes(write):
     """The recipe, its scale, the changes, the case, the product."""
     text = HEAD + "changes: {train.steps: 2, train.batch: 2, seed: 2}\n"
     text += "cases: {one: {train.steps: 3, train.batch: 3}}\nproduct: {train.steps: [4]}\n"
-    (found,) = grid(write(text))
-    assert (found.train.steps, found.train.batch, found.seed) == (4, 3, 2)
+    (result,) = grid(write(text))
+    assert (result.train.steps, result.train.batch, result.seed) == (4, 3, 2)
 
 
 def test_names(write):
     """Without a name of its own a grid's runs keep their recipe's, and what was changed."""
-    found = grid(write(HEAD + "seeds: [0, 1]\n"))
-    assert [each.name for each in found] == ["symmetry/addition-relative"] * 2
+    result = grid(write(HEAD + "seeds: [0, 1]\n"))
+    assert [each.name for each in result] == ["symmetry/addition-relative"] * 2
     cases = "cases: {relative: {recipe: symmetry/addition-relative}, small: {model.width: 8}}\n"
-    found = grid(write(HEAD + cases))
-    assert [each.name for each in found] == [
+    result = grid(write(HEAD + cases))
+    assert [each.name for each in result] == [
         "symmetry/addition-relative",
         "symmetry/addition-relative-small",
     ]
     product = "product: {pe: {mine: {name: alibi}, other: rotary}, train.lr: [0.1]}\n"
-    found = grid(write("name: g\n" + HEAD + product))
-    assert [each.name for each in found] == ["g/mine-lr0.1", "g/other-lr0.1"]
+    result = grid(write("name: g\n" + HEAD + product))
+    assert [each.name for each in result] == ["g/mine-lr0.1", "g/other-lr0.1"]
 
 
 def test_a_grid_is_the_recipes_one_would_write(write):
@@ -90,7 +90,7 @@ def test_python(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("recipe: symmetry/addition-relative\nprodukt: {}", 'unknown grid key "produkt"; did you mean "product"'),
         ("recipe: a\nseeds: [0]\nseeds: [1]", r'line 3\): "seeds" stands there twice'),
@@ -116,15 +116,15 @@ def test_python(write):
         ("", "does not hold a grid"),
     ],
 )  # fmt: skip
-def test_bad_grids_are_one_line(write, text, told):
-    with pytest.raises(TenfoldError, match=told) as caught:
+def test_bad_grids_are_one_line(write, text, message):
+    with pytest.raises(TenfoldError, match=message) as caught:
         grid(write(text))
     assert "\n" not in str(caught.value)
     assert "grid" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("x = 1", 'does not define "grid"'),
         ("grid = [1]", 'does not define "grid"'),
@@ -135,8 +135,8 @@ def test_bad_grids_are_one_line(write, text, told):
         (PYTHON + "grid = [base, base]", "is there twice"),
     ],
 )
-def test_bad_python_is_one_line(write, text, told):
-    with pytest.raises(TenfoldError, match=told):
+def test_bad_python_is_one_line(write, text, message):
+    with pytest.raises(TenfoldError, match=message):
         grid(write(text, "grid.py"))
 
 
@@ -149,8 +149,8 @@ def test_a_duplicate_is_refused_also_when_seeds_are_given(write):
 
 def test_yaml_may_lay_one_mapping_under_another(write):
     text = "name: g\n" + HEAD + "cases:\n  a: &a {pe: alibi, seed: 3}\n  b: {<<: *a, pe: rotary}\n"
-    found = grid(write(text))
-    assert [(each.pe.name, each.seed) for each in found] == [("alibi", 3), ("rotary", 3)]
+    result = grid(write(text))
+    assert [(each.pe.name, each.seed) for each in result] == [("alibi", 3), ("rotary", 3)]
 
 
 def test_no_file(tmp_path):

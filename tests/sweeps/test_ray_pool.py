@@ -46,12 +46,12 @@ def slow(count):
 
 def rows(folder):
     """Every row of every run, but for when and by which attempt it was made."""
-    found = collect(find_runs(folder))
-    assert found.problems == []
+    actual = collect(find_runs(folder))
+    assert actual.problems == []
     left_out = ("date", "commit")
     return sorted(
         json.dumps({key: value for key, value in row.items() if key not in left_out})
-        for row in found.rows
+        for row in actual.rows
     )
 
 
@@ -61,16 +61,18 @@ def test_a_node_dies_in_the_middle(tmp_path, nodes):
     recipes = slow(6)
     killed = []
 
-    def tell(entries):
+    def callback(entries):
         if not killed and sum(entry.status.get("step", 0) > 20 for entry in entries) >= 2:
             made.remove_node(workers[0], allow_graceful=False)
             killed.append(time.monotonic())
 
-    outcome = run_sweep(recipes, tmp_path / "runs", on="ray", address=made.address, progress=tell)
+    outcome = run_sweep(
+        recipes, tmp_path / "runs", on="ray", address=made.address, progress=callback
+    )
     assert killed
     assert len(outcome.complete()) == 6
-    found = collect(find_runs(tmp_path / "runs"))
-    assert sorted(run["seed"] for run in found.runs) == list(range(6))
+    actual = collect(find_runs(tmp_path / "runs"))
+    assert sorted(run["seed"] for run in actual.runs) == list(range(6))
     for each in recipes:
         train(each, tmp_path / "alone" / each.run_name)
     assert rows(tmp_path / "runs") == rows(tmp_path / "alone")
@@ -107,8 +109,8 @@ def test_a_driver_is_killed_and_started_again(tmp_path, nodes):
     assert 1 <= len(done) < 4
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=200)
     assert len(list(runs.glob("*/result.json"))) == 4
-    for path, held in done.items():
-        assert path.read_bytes() == held
+    for path, stored in done.items():
+        assert path.read_bytes() == stored
     attempts = {json.loads(path.read_text())["attempt"] for path in runs.glob("*/result.json")}
     assert len(attempts) == 4
     for each in slow(4):
@@ -117,11 +119,11 @@ def test_a_driver_is_killed_and_started_again(tmp_path, nodes):
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [("127.0.0.1:1", "refused"), ("ray://127.0.0.1:1", "refused"), ("nonsense", "Invalid address")],
 )
-def test_a_cluster_that_cannot_be_reached(tmp_path, address, told):
-    with pytest.raises(TenfoldError, match=f'cluster "{address}" cannot be reached: .*{told}'):
+def test_a_cluster_that_cannot_be_reached(tmp_path, address, message):
+    with pytest.raises(TenfoldError, match=f'cluster "{address}" cannot be reached: .*{message}'):
         run_sweep([SMOKE], tmp_path, on="ray", address=address)
     assert not list(tmp_path.iterdir())
 

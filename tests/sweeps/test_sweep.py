@@ -23,26 +23,26 @@ SMOKE = recipe("symmetry/addition-relative", "smoke")
 LONG = SMOKE.replace(train={"steps": 10**6, "checkpoint_every": 10**6})
 
 
-def states(heard):
+def states(received):
     """Every state of every run, in order, without repetitions."""
-    found = [[] for _ in heard[0]]
-    for moment in heard:
-        for seen, state in zip(found, moment, strict=True):
+    actual = [[] for _ in received[0]]
+    for moment in received:
+        for seen, state in zip(actual, moment, strict=True):
             if not seen or seen[-1] != state:
                 seen.append(state)
-    return found
+    return actual
 
 
-def listen(heard):
-    return lambda entries: heard.append([entry.state for entry in entries])
+def listen(received):
+    return lambda entries: received.append([entry.state for entry in entries])
 
 
 @pytest.mark.full
 def test_together_equals_one_after_another(tmp_path):
     recipes = [SMOKE.replace(seed=seed) for seed in range(3)]
-    heard = []
-    outcome = run_sweep(recipes, tmp_path / "runs", workers=2, progress=listen(heard))
-    assert states(heard)[0][-1] == "finished"
+    received = []
+    outcome = run_sweep(recipes, tmp_path / "runs", workers=2, progress=listen(received))
+    assert states(received)[0][-1] == "finished"
     assert outcome.kept == 0
     for run in outcome.complete():
         alone = train(run.recipe, tmp_path / f"alone-{run.recipe.seed}")
@@ -164,18 +164,18 @@ def test_damaged_and_foreign_results_fail_alone(tmp_path):
 def test_a_run_that_another_process_has_is_waited_for(tmp_path):
     recipes = [SMOKE.replace(seed=seed) for seed in range(2)]
     folder = tmp_path / recipes[0].run_name
-    lease, heard = Lease(folder), []
+    lease, received = Lease(folder), []
     lease.__enter__()
 
-    def tell(entries):
-        heard.append([entry.state for entry in entries])
-        if heard[-1] == ["elsewhere", "finished"]:
+    def callback(entries):
+        received.append([entry.state for entry in entries])
+        if received[-1] == ["elsewhere", "finished"]:
             lease.__exit__(None, None, None)
 
-    outcome = run_sweep(recipes, tmp_path, workers=1, progress=tell)
+    outcome = run_sweep(recipes, tmp_path, workers=1, progress=callback)
     assert len(outcome.complete()) == 2
-    assert "elsewhere" in states(heard)[0]
-    assert states(heard)[0][-1] == "finished"
+    assert "elsewhere" in states(received)[0]
+    assert states(received)[0][-1] == "finished"
 
 
 @pytest.mark.full
@@ -183,19 +183,19 @@ def test_a_run_that_another_process_has_is_waited_for(tmp_path):
 def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
     """From its last checkpoint, not from the start: the second attempt begins past step 100."""
     slow = SMOKE.replace(train={"steps": 1000, "checkpoint_every": 10})
-    heard, ended = [], []  # steps, and the process that told of them; the process that we ended
+    received, ended = [], []  # steps, and the process that told of them; the process that we ended
 
-    def tell(entries):
-        step, held = entries[0].status.get("step", 0), holder(entries[0].folder)
-        if step and "pid" in held:
-            heard.append((held["pid"], step))
+    def callback(entries):
+        step, stored = entries[0].status.get("step", 0), holder(entries[0].folder)
+        if step and "pid" in stored:
+            received.append((stored["pid"], step))
             if step > 100 and not ended:
-                ended.append(held["pid"])
-                os.kill(held["pid"], number)
+                ended.append(stored["pid"])
+                os.kill(stored["pid"], number)
                 (entries[0].folder / "status.json").unlink(missing_ok=True)
 
-    (run,) = run_sweep([slow], tmp_path, progress=tell).complete()
-    assert min(step for pid, step in heard if pid not in ended) > 100
+    (run,) = run_sweep([slow], tmp_path, progress=callback).complete()
+    assert min(step for pid, step in received if pid not in ended) > 100
     assert (run.folder / "lease-000002").exists()
     alone = train(slow, tmp_path / "alone")
     assert alone.result()["rows"] == run.result()["rows"]
@@ -203,14 +203,14 @@ def test_a_worker_that_ends_is_replaced_and_its_run_goes_on(tmp_path, number):
 
 @pytest.mark.full
 def test_a_worker_that_always_dies_fails_after_three_tries(tmp_path):
-    def tell(entries):
+    def callback(entries):
         if entries[0].status.get("step", 0) >= 1 and entries[0].state == "running":
             with_lease = holder(entries[0].folder)
             if "pid" in with_lease:
                 os.kill(int(with_lease["pid"]), signal.SIGKILL)
             (entries[0].folder / "status.json").unlink(missing_ok=True)
 
-    outcome = run_sweep([LONG, SMOKE], tmp_path, workers=1, progress=tell)
+    outcome = run_sweep([LONG, SMOKE], tmp_path, workers=1, progress=callback)
     (failure,) = outcome.failures
     assert "ended by SIGKILL" in failure.reason
     assert "3 times" in failure.reason
@@ -218,8 +218,8 @@ def test_a_worker_that_always_dies_fails_after_three_tries(tmp_path):
 
 
 def holder(folder):
-    found = sorted(folder.glob("lease-*"))
-    return json.loads(found[-1].read_text() or "{}") if found else {}
+    actual = sorted(folder.glob("lease-*"))
+    return json.loads(actual[-1].read_text() or "{}") if actual else {}
 
 
 DRIVER = """
@@ -301,7 +301,7 @@ def test_the_guard_goes_on_when_it_cannot_look(tmp_path, monkeypatch):
 
     monkeypatch.setattr(work, "LOOK", 0.01)
     monkeypatch.setattr(work, "_there", there)
-    monkeypatch.setattr(work.os, "kill", lambda *told: stopped.append(told))
+    monkeypatch.setattr(work.os, "kill", lambda *sent: stopped.append(sent))
     with Lease(tmp_path), work._guarded(tmp_path):
         deadline = time.monotonic() + 200
         while not stopped and time.monotonic() < deadline:
@@ -311,13 +311,14 @@ def test_the_guard_goes_on_when_it_cannot_look(tmp_path, monkeypatch):
 
 def test_many_runs_are_planned_in_no_time(monkeypatch):
     """Kinds are counted once; nothing is compared with everything."""
-    heard = []
+    received = []
     entries = plan(
-        [SMOKE.replace(seed=s) for s in range(300)], progress=lambda *told: heard.append(told)
+        [SMOKE.replace(seed=s) for s in range(300)],
+        progress=lambda *counts: received.append(counts),
     )
     assert len({entry.folder for entry in entries}) == 300
     assert len({id(entry.counted) for entry in entries}) == 1
-    assert heard[-1] == (300, 300)
+    assert received[-1] == (300, 300)
 
 
 def test_as_many_as_fit(monkeypatch):

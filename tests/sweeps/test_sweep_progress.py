@@ -15,9 +15,9 @@ from tenfold.sweeps.sweep_progress import Board
 SMOKE = recipe("symmetry/addition-relative", "smoke")  # 20 steps
 
 
-def entry(name, state, seed=0, **told):
+def entry(name, state, seed=0, **status):
     made = SweepEntry(SMOKE.replace(name=name, seed=seed), Path(name), Count(1, 100, 1), state)
-    made.status = told
+    made.status = status
     return made
 
 
@@ -50,10 +50,10 @@ def test_lines_without_a_terminal(clock, capsys):
     failed = entry("a", "failed", step=5)
     failed.reason = "the loss is nan"
     board([failed, entry("b", "kept"), entry("c", "running", step=4, loss=0.5, exact={"5": 0.25})])
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "a, seed 0: failed: the loss is nan"
-    assert told[1].startswith("1 of 3 done (1 before), 1 running, 1 failed")
-    assert told[1].endswith("c, seed 0: step 4/20, loss 0.5000, right at 5: 25%")
+    reported = capsys.readouterr().err.splitlines()
+    assert reported[0] == "a, seed 0: failed: the loss is nan"
+    assert reported[1].startswith("1 of 3 done (1 before), 1 running, 1 failed")
+    assert reported[1].endswith("c, seed 0: step 4/20, loss 0.5000, right at 5: 25%")
     board([failed, entry("b", "kept"), entry("c", "finished")])
     assert capsys.readouterr().err == "c, seed 0: finished\n"
 
