@@ -95,7 +95,11 @@ def ls(
 
     if name is not None:
         component = details(kind, name)
-        return print_json(component) if json_ else print(component["about"], *_lines(component), sep="\n")
+        return (
+            print_json(component)
+            if json_
+            else print(component["about"], *_lines(component), sep="\n")
+        )
     lines = listing(kind)
     if json_:
         return print_json([{"name": name, "about": about} for name, about in lines])

@@ -148,7 +148,7 @@ def test_several_operations(make_batcher):
     assert found[2, "sum", "exact"] == found[2, "sum", "exact-truncated"] == 1.0
     assert (found[4, "sum", "exact"], found[4, "sum", "exact-truncated"]) == (0.0, 1.0)
     assert max(found[4, "product", "exact"], found[4, "product", "exact-truncated"]) < 0.05
-    with pytest.raises(TenfoldError, match="their numbers alone do not say what is asked"):
+    with pytest.raises(TenfoldError, match="their numbers alone do not make a question"):
         moved_rows(examiner, model, 2, 4, n=20)
 
 
