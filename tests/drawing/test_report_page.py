@@ -92,7 +92,8 @@ def test_curve_is_median_worst_and_best_over_seeds(plain):
     ((point,),) = (curve.points for curve in collect.curves(groups))
     assert (point.median, point.spread, point.solved) == (0.9, (0.2, 1.0), 2)
     assert (point.low, point.high, point.n) == (0.8, 1.0, 100)
-    assert point.interval == (0.2, 1.0)
+    interval = point.interval
+    assert (interval.low, interval.high, interval.coverage) == (0.2, 1.0, 0.9375)
     assert collect.cell(point) == "90.0 (20.0-100.0)"
 
 
@@ -223,7 +224,7 @@ def test_page_is_whole_and_needs_nothing_from_outside(runs, written):
     for run in runs:
         assert run.recipe.fingerprint in page
         assert f"command: {run.result()['environment']['command']}" in page
-    assert "[95% bootstrap interval" in page
+    assert "a range of seeds covers the median over all possible seeds in 75% (3 seeds)" in page
 
 
 def test_every_figure_is_beside_the_page(written):

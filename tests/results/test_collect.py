@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import tenfold
 from tenfold.core.errors import TenfoldError
 from tenfold.results.collect import RESULTS, RUNS, Collected, collect, find_runs, query, read, write
-from tenfold.results.summary import cells, choose, mixed
+from tenfold.results.selection import select
+from tenfold.results.summary import cells, mixed
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.train import train
 
@@ -391,7 +392,7 @@ def test_a_damaged_row_of_a_table_leaves_its_run_out(table, changes, alone):
     assert "rows.parquet: paper-sums-" in problem
     assert "damaged: 0." in problem
     assert problem.isprintable()
-    assert cells(choose(collected.rows, ["length"]), ["length"])
+    assert cells(select(collected.rows, ["length"]).rows, ["length"])
 
 
 @pytest.mark.parametrize(
@@ -439,7 +440,7 @@ def test_the_command_prints_a_table(cli, make):
     make("alibi", 1, {5: 8, 10: 3})
     code, out, err = cli("--by", "pe,length")
     assert (code, err) == (0, "")
-    head = "encoding  length  seeds   n  median  worst   best  success  95% over seeds  95% over samples"
+    head = "encoding  length  seeds   n  median  worst   best  success  over seeds (coverage)  95% over samples"
     assert out.splitlines()[0] == head
     assert out.splitlines()[2].split()[:8] == [
         "alibi",
@@ -451,12 +452,12 @@ def test_the_command_prints_a_table(cli, make):
         "100.0",
         "50.0",
     ]
-    assert "80.0 to 100.0" in out
+    assert "80.0 to 100.0 (50%)" in out
     _, text, _ = cli("--by", "pe,length", "--format", "json")
     first = json.loads(text)[0]
-    assert (first["median"], first["seeds_low"]) == (0.9, 0.8)
+    assert (first["median"], first["seeds_low"], first["seeds_coverage"]) == (0.9, 0.8, 0.5)
     _, text, _ = cli("--by", "pe,length", "--format", "csv")
-    assert text.splitlines()[1].startswith("alibi,5,2,20,0.9,0.8,1.0,0.5,0.8,1.0,")
+    assert text.splitlines()[1].startswith("alibi,5,2,20,0.9,0.8,1.0,0.5,0.8,1.0,0.5,")
     _, text, _ = cli("--by", "pe,length", "--format", "md")
     assert text.splitlines()[2].startswith("| alibi | 5 | 2 | 20 | 90.0 | 80.0 | 100.0 | 50.0 |")
 

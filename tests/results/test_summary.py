@@ -5,7 +5,12 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.evals import wilson
 from tenfold.results.collect import collect
-from tenfold.results.summary import cells, choose, columns_of, mixed
+from tenfold.results.selection import select
+from tenfold.results.summary import cells, columns_of, mixed
+
+
+def choose(rows, by, **wanted):
+    return select(rows, by, **wanted).rows
 
 
 def test_cells_by_hand(make, tmp_path):
@@ -17,10 +22,11 @@ def test_cells_by_hand(make, tmp_path):
     assert (five["encoding"], five["length"], five["seeds"], five["n"]) == ("alibi", 5, 3, 30)
     assert (five["median"], five["worst"], five["best"]) == (0.9, 0.7, 1.0)
     assert five["success"] == pytest.approx(1 / 3)
-    assert (five["seeds_low"], five["seeds_high"]) == (0.7, 1.0)
+    assert (five["seeds_low"], five["seeds_high"], five["seeds_coverage"]) == (0.7, 1.0, 0.75)
     assert (five["samples_low"], five["samples_high"]) == wilson(26, 30)  # pooled: 10 + 7 + 9
     assert seven["success"] == 1.0
     assert (one["seeds"], one["seeds_low"], one["seeds_high"]) == (1, None, None)
+    assert one["seeds_coverage"] is None
     assert none["samples_low"] == 0.0
 
 

@@ -29,7 +29,10 @@ def results(
         Parameter(help="Columns that make a cell, such as pe,length; default recipe,pe,length."),
     ] = None,
     slice: Annotated[str | None, Parameter(help="Default: uniform, or all if in --by.")] = None,
-    metric: Annotated[str | None, Parameter(help="Default: exact, or all if in --by.")] = None,
+    metric: Annotated[
+        str | None,
+        Parameter(help="Default: exact or perplexity, as the runs have; all if in --by."),
+    ] = None,
     checkpoint: Annotated[
         Literal["best", "final"] | None, Parameter(help="Default: best, or both if in --by.")
     ] = None,
@@ -44,8 +47,9 @@ def results(
 ) -> None:
     """What runs came to, over their seeds: median, worst, best, success rate (seeds at 99% or more), intervals.
 
-    The interval over seeds is a bootstrap of the median: what other seeds would give. The one over samples is
-    Wilson's, over the problems of all seeds pooled: how finely these very models were measured.
+    The interval over seeds is for the median over all possible seeds, with the probability that it covers it: the
+    range below 6 seeds (3 seeds: 75%), else 95% or more. The one over samples is Wilson's, over the problems of all
+    seeds pooled: how finely these very models were measured.
 
     `tenfold results --by pe,length`, `tenfold results --compare alibi rotary --by length`
 

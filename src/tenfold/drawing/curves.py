@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tenfold.drawing.run_groups import Group, band, environment
 from tenfold.evals.exact_match import pair_of
-from tenfold.evals.statistics import SUCCESS, Interval, bootstrap
+from tenfold.evals.statistics import SUCCESS, Interval, MedianInterval, median_interval
 from tenfold.results.result_text import as_markdown as markdown_table
 from tenfold.results.row_schema import Row
 from tenfold.runs.build import counted
@@ -40,9 +40,9 @@ class Point:
         )
 
     @property
-    def interval(self) -> Interval | None:
-        """What the median of other seeds would be, 95%; None of one seed."""
-        return bootstrap(self.values)
+    def interval(self) -> MedianInterval | None:
+        """An interval for the median over all possible seeds, with its coverage; None of one seed."""
+        return median_interval(self.values)
 
     @property
     def solved(self) -> int:

@@ -18,6 +18,7 @@ from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.figures import MOST_BANDS, Style, accuracy_by_length, heatmap, style
 from tenfold.drawing.html import details, legend, table
 from tenfold.drawing.run_groups import Group, band, environment
+from tenfold.results.result_text import coverage_text
 from tenfold.results.row_schema import Row
 from tenfold.runs.run import Answer, Run
 
@@ -56,7 +57,7 @@ def accuracy(groups: Sequence[Group], out: Path, title: str) -> str:
         "<h2>By length</h2>",
         f'<p class="soft">% exactly right on the slice {collect.MAIN}, {_problems(curves)} a length and '
         f"seed: median, {band(groups)}"
-        f"{', [95% bootstrap interval of the median over seeds]' if several else ''}.</p>",
+        f"{_coverage(curves)}.</p>",
         _by_length(curves, _measured),
         details(
             "The final checkpoint",
@@ -96,9 +97,28 @@ def _by_length(curves: Sequence[Curve], cell: Any) -> str:
 
 
 def _measured(point: Point) -> str:
-    other = point.interval
-    seeds = "" if other is None else f"<small>[{collect.percents(other)}]</small>"
-    return f"{100 * point.median:.1f}<small>{collect.percents(point.spread)}</small>{seeds}"
+    seeds, other = point.interval, ""
+    if seeds is not None and (seeds.low, seeds.high) != point.spread:
+        other = f"<small>[{collect.percents((seeds.low, seeds.high))}]</small>"
+    return f"{100 * point.median:.1f}<small>{collect.percents(point.spread)}</small>{other}"
+
+
+def _coverage(curves: Sequence[Curve]) -> str:
+    """How often the ranges and intervals contain the median over all possible seeds; empty if each is of one seed."""
+    known = {
+        len(point.values): point.interval.coverage
+        for curve in curves
+        for point in curve.points
+        if point.interval is not None
+    }
+    ranges = {n: known[n] for n in sorted(known) if known[n] == 1 - 2 / 2**n}
+    text = ""
+    if ranges:
+        shares = ", ".join(f"{coverage_text(share)} ({n} seeds)" for n, share in ranges.items())
+        text = f"; a range of seeds covers the median over all possible seeds in {shares}"
+    if len(ranges) < len(known):
+        text += "; [interval that covers this median in 95% or more]"
+    return text
 
 
 def _solved(point: Point) -> str:

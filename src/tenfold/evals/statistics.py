@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import TenfoldError
+from tenfold.evals.metrics import direction, is_share
 
 Interval = tuple[float, float]
 Statistic = Callable[..., Any]  # called with (resamples, seeds) and axis=1, as np.median is
@@ -21,12 +22,8 @@ Statistic = Callable[..., Any]  # called with (resamples, seeds) and axis=1, as 
 LEVEL = 0.95
 SUCCESS = 0.99  # a seed has learned the task when it is right at least this often
 DRAWS = 10_000
-COUNTED_SEEDS = 6  # up to here all n^n resamples are counted: 6^6 = 46,656
+COUNTED_VALUES = 6  # up to here all n^n resamples are counted: 6^6 = 46,656
 COUNTED_SIGNS = 16  # up to here all 2^n signs are: 65,536
-
-
-SHARES = ("exact", "digit")  # between 0 and 1
-LOWER = ("perplexity", "loss", "bits-per-byte")  # less is better
 
 
 @dataclass(frozen=True)
@@ -75,10 +72,11 @@ def bootstrap(
     seed: int = 0,
     level: float = LEVEL,
 ) -> Interval | None:
-    """The percentile bootstrap interval of a statistic over seeds; None of one value, which has no spread.
+    """The percentile bootstrap interval of a statistic over many values; None of one value, which has no spread.
 
     The bounds are values that the statistic takes: below the lower one, and above the upper one, lie less
-    than 2.5% of the resamples each.
+    than 2.5% of the resamples each. With few values the interval covers less than its level: for the median
+    over seeds use `median_interval`.
 
     >>> bootstrap([0.2, 0.9, 1.0])
     (0.2, 1.0)
@@ -89,7 +87,7 @@ def bootstrap(
     n = len(given)
     if n == 1:
         return None
-    if n <= COUNTED_SEEDS:
+    if n <= COUNTED_VALUES:
         chosen = np.indices((n,) * n).reshape(n, -1).T  # (n^n, n)
     else:
         chosen = np.random.default_rng(seed).integers(0, n, (draws, n))
@@ -98,6 +96,40 @@ def bootstrap(
     low = np.quantile(resampled, tail, method="inverted_cdf")
     high = -np.quantile(-resampled, tail, method="inverted_cdf")
     return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class MedianInterval:
+    """An interval for the median over all possible seeds, and the probability that such an interval contains it."""
+
+    low: float
+    high: float
+    coverage: float
+
+
+def median_interval(values: Sequence[float], level: float = LEVEL) -> MedianInterval | None:
+    """The narrowest symmetric interval between order statistics that covers the median at least at `level`.
+
+    Below 6 values no interval reaches 95%; then it is the range, with its lower coverage. The interval from the
+    k-th smallest to the k-th greatest of n values misses the median if fewer than k lie on one side of it, which
+    has probability 2 P(Bin(n, 1/2) < k). This needs independent seeds and no assumption on their distribution;
+    ties only raise the coverage. One value has no interval.
+
+    >>> median_interval([0.2, 1.0, 0.9])
+    MedianInterval(low=0.2, high=1.0, coverage=0.75)
+    >>> median_interval(range(9))
+    MedianInterval(low=1.0, high=7.0, coverage=0.9609375)
+    """
+    given = np.sort(_finite(values))
+    n = len(given)
+    if n == 1:
+        return None
+    k, coverage = 1, 1 - 2 / 2**n
+    outside = 1 + n  # outcomes of 2^n with fewer than k + 1 values on one side
+    while 1 - 2 * outside / 2**n >= level:
+        k, coverage = k + 1, 1 - 2 * outside / 2**n
+        outside += math.comb(n, k)
+    return MedianInterval(float(given[k - 1]), float(given[-k]), coverage)
 
 
 def success_rate(values: Sequence[float], least: float = SUCCESS) -> float:
@@ -113,9 +145,9 @@ def success_rate(values: Sequence[float], least: float = SUCCESS) -> float:
 class Cell:
     """What several seeds came to in one setting.
 
-    `interval` is over seeds (None with one): what other seeds would give. `samples` is Wilson's over the
-    problems of all seeds pooled as if one model had answered them all: how finely these very models were
-    measured, and nothing about other seeds.
+    `interval` is for the median over all possible seeds, with its coverage (None with one seed). `samples` is
+    Wilson's over the problems of all seeds pooled as if one model had answered them all: how finely these very
+    models were measured, and nothing about other seeds.
     """
 
     seeds: int
@@ -123,26 +155,38 @@ class Cell:
     median: float
     worst: float
     best: float
-    success: float
-    interval: Interval | None
+    success: (
+        float | None
+    )  # the share of seeds that learned the task; None where values are no shares
+    interval: MedianInterval | None
     samples: Interval | None
 
 
-def summarize(values: Sequence[float], n: int, right: int | None = None) -> Cell:
+def summarize(
+    values: Sequence[float], n: int, right: int | None = None, *, metric: str = "exact"
+) -> Cell:
     """The cell of these seeds; `right` of `n` problems, where problems were counted right or wrong.
 
+    The metric decides which of two values is worse; without a direction, `worst` is the smallest value.
+
     >>> cell = summarize([1.0, 0.5, 0.9], n=30, right=24)
-    >>> cell.median, cell.worst, cell.best, round(cell.success, 3), cell.interval
-    (0.9, 0.5, 1.0, 0.333, (0.5, 1.0))
+    >>> cell.median, cell.worst, cell.best, round(cell.success, 3), cell.interval.coverage
+    (0.9, 0.5, 1.0, 0.333, 0.75)
+    >>> cell = summarize([4.0, 5.0], n=30, metric="perplexity")
+    >>> cell.worst, cell.best, cell.success
+    (5.0, 4.0, None)
     """
+    worst, best = min(values), max(values)
+    if direction(metric) < 0:
+        worst, best = best, worst
     return Cell(
         len(values),
         n,
         statistics.median(values),
-        min(values),
-        max(values),
-        success_rate(values),
-        bootstrap(values),
+        worst,
+        best,
+        success_rate(values) if is_share(metric) else None,
+        median_interval(values),
         None if right is None else wilson(right, n),
     )
 
@@ -154,15 +198,19 @@ class Paired:
     seeds: int
     mean: float
     median: float
-    interval: Interval | None  # of the mean, over seeds; None with one seed
-    wins: int  # seeds where the first is higher
+    interval: MedianInterval | None  # for the median difference; None with one seed
+    wins: (
+        int  # seeds where the first is better; of a metric without a direction, where it is higher
+    )
     ties: int
     losses: int
     p: float  # two-sided: the share of sign flips whose mean is at least as far from 0
 
 
-def paired(first: Mapping[Any, float], second: Mapping[Any, float]) -> Paired:
-    """Compare two settings seed by seed.
+def paired(
+    first: Mapping[Any, float], second: Mapping[Any, float], metric: str = "exact"
+) -> Paired:
+    """Compare two settings seed by seed. The metric decides which of two values wins.
 
     Had both the same chances, each difference could as well have the other sign; `p` is the share of all
     2^n sign flips that come out as far from 0 as what was seen. With n seeds it is at least 2 / 2^n.
@@ -183,14 +231,15 @@ def paired(first: Mapping[Any, float], second: Mapping[Any, float]) -> Paired:
     if not common:
         raise TenfoldError("there is nothing to pair: the two have no seed in common")
     differences = _finite([first[key] for key in common]) - _finite([second[k] for k in common])
+    better = -differences if direction(metric) < 0 else differences
     return Paired(
         len(common),
         float(differences.mean()),
         float(np.median(differences)),
-        bootstrap(differences.tolist(), np.mean),
-        int((differences > 0).sum()),
-        int((differences == 0).sum()),
-        int((differences < 0).sum()),
+        median_interval(differences.tolist()),
+        int((better > 0).sum()),
+        int((better == 0).sum()),
+        int((better < 0).sum()),
         _sign_flips(differences),
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.evals.statistics import paired
 from tenfold.results.row_schema import Row
-from tenfold.results.summary import bounds, by_run, deciding, grouped, mixed_rows
+from tenfold.results.summary import bounds, by_run, deciding, grouped, metric_of, mixed_rows
 from tenfold.results.tables import Collected
 
 SHARED = ("task", "format", "trained", "length", "slice", "metric", "checkpoint")  # by partners
@@ -55,7 +55,9 @@ def compare(
         notes += mixed_rows(own, by)
         several = len(matches) > 1
         names = (_name(collected, a), _name(collected, b)) if several else (first, second)
-        lines += _compared(own, pairs, names, by)
+        compared, apart = _compared(own, pairs, names, by)
+        lines += compared
+        notes += apart
     notes += [f"{len(alone)} runs of {first} or {second} have no partner"] if alone else []
     return lines, list(dict.fromkeys(notes))
 
@@ -87,15 +89,18 @@ def _compared(
     pairs: dict[int, tuple[str, str]],
     names: tuple[str, str],
     by: Sequence[str],
-) -> list[Row]:
-    lines = []
+) -> tuple[list[Row], list[str]]:
+    """A line for each cell, and a note on each cell in which no pair has both values."""
+    lines, notes = [], []
     for key, group in grouped(rows, by).items():
         values = by_run(group)
         seeds = [seed for seed, (a, b) in pairs.items() if a in values and b in values]
         if not seeds:
+            cell = ", ".join(f"{column} {value}" for column, value in zip(by, key, strict=True))
+            notes.append(f"{cell} is left out: no pair of runs has both measurements")
             continue
         first, second = ({seed: values[pairs[seed][side]] for seed in seeds} for side in (0, 1))
-        pairing = paired(first, second)
+        pairing = paired(first, second, metric_of(group))
         lines.append(
             {
                 **dict(zip(by, key, strict=True)),
@@ -106,11 +111,11 @@ def _compared(
                 "median_second": statistics.median(second.values()),
                 "mean": pairing.mean,
                 "median": pairing.median,
-                **bounds("seeds", pairing.interval),
+                **bounds("median", pairing.interval),
                 "wins": pairing.wins,
                 "ties": pairing.ties,
                 "losses": pairing.losses,
                 "p": pairing.p,
             }
         )
-    return lines
+    return lines, notes

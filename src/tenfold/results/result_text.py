@@ -9,8 +9,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenfold.evals.metrics import is_share
 from tenfold.results.row_schema import Row
 
+OVER_SEEDS = "over seeds (coverage)"  # an interval for the median
 Table = tuple[list[str], list[tuple[Any, ...]]]  # columns, rows
 
 
@@ -19,41 +21,62 @@ def table_of(lines: Sequence[Row]) -> Table:
     return list(lines[0]), [tuple(line.values()) for line in lines]
 
 
-def readable_cells(lines: Sequence[Row], shares: bool = True) -> list[Row]:
-    """Cells as a person reads them: shares in per cent, an interval in one column, `one seed` where there is none."""
-    lines_shown, number = [], _percent if shares else _plain
+def readable_cells(lines: Sequence[Row], metric: str = "exact") -> list[Row]:
+    """Cells as a person reads them: shares in per cent, an interval in one column, `one seed` where there is none.
+
+    The metric is that of the line, if it has such a column.
+    """
+    lines_shown = []
     for line in lines:
+        number = _percent if is_share(line.get("metric", metric)) else _plain
         shown = _without_bounds(line)
         for column in ("median", "worst", "best"):
             shown[column] = number(line[column])
-        shown["success"] = _percent(line["success"]) if shares else ""
-        shown["95% over seeds"] = _interval(line, "seeds", number) or "one seed"
+        shown["success"] = "" if line["success"] is None else _percent(line["success"])
+        shown[OVER_SEEDS] = _covering(line, "seeds", number)
         shown["95% over samples"] = _interval(line, "samples", number)
         lines_shown.append(shown)
     return lines_shown
 
 
-def readable_pairs(lines: Sequence[Row], shares: bool = True) -> list[Row]:
+def readable_pairs(lines: Sequence[Row], metric: str = "exact") -> list[Row]:
     """The same of compared encodings; differences, first minus second, are in points with their sign."""
-    number, difference = (_percent, _points) if shares else (_plain, _signed)
+    return [_readable_pair(line, is_share(line.get("metric", metric))) for line in lines]
+
+
+def _readable_pair(line: Row, share: bool) -> Row:
+    number, difference = (_percent, _points) if share else (_plain, _signed)
     own = ("median_first", "median_second", "mean", "median", "wins", "ties", "losses", "p")
-    return [
-        {
-            **{key: value for key, value in _without_bounds(line).items() if key not in own},
-            "median first": number(line["median_first"]),
-            "median second": number(line["median_second"]),
-            "mean difference": difference(line["mean"]),
-            "95% over seeds": _interval(line, "seeds", difference) or "one seed",
-            "median difference": difference(line["median"]),
-            "wins-ties-losses": f"{line['wins']}-{line['ties']}-{line['losses']}",
-            "p": f"{line['p']:.3g}",
-        }
-        for line in lines
-    ]
+    return {
+        **{key: value for key, value in _without_bounds(line).items() if key not in own},
+        "median first": number(line["median_first"]),
+        "median second": number(line["median_second"]),
+        "mean difference": difference(line["mean"]),
+        "median difference": difference(line["median"]),
+        OVER_SEEDS: _covering(line, "median", difference),
+        "wins-ties-losses": f"{line['wins']}-{line['ties']}-{line['losses']}",
+        "p": f"{line['p']:.3g}",
+    }
 
 
 def _without_bounds(line: Row) -> Row:
-    return {key: value for key, value in line.items() if not key.endswith(("_low", "_high"))}
+    ends = ("_low", "_high", "_coverage")
+    return {key: value for key, value in line.items() if not key.endswith(ends)}
+
+
+def _covering(line: Row, of: str, shown: Callable[[float], str]) -> str:
+    """`80.0 to 100.0 (75%)`: an interval for a median over seeds, and how often such an interval contains it."""
+    text = _interval(line, of, shown)
+    return f"{text} ({coverage_text(line[f'{of}_coverage'])})" if text else "one seed"
+
+
+def coverage_text(coverage: float) -> str:
+    """In per cent, rounded down, so that it never promises more than it keeps.
+
+    >>> coverage_text(0.75), coverage_text(0.9375), coverage_text(0.96875)
+    ('75%', '93%', '96%')
+    """
+    return f"{math.floor(100 * coverage)}%"
 
 
 def _percent(value: float) -> str:

@@ -22,7 +22,8 @@ import pydantic
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
-from tenfold.evals.statistics import LOWER, SHARES, Measurement
+from tenfold.evals.metrics import SHARES, TEXT
+from tenfold.evals.statistics import Measurement
 from tenfold.runs.environment import version_numbers
 from tenfold.runs.recipe import Recipe
 
@@ -231,7 +232,7 @@ def check_version(made: object) -> None:
 
 def by_itself(row: Row) -> bool:
     """Return whether a run measures this row itself; experiments add other metrics, checkpoints and rows without a run."""
-    usual = row["metric"] in (*SHARES, *LOWER) and row["checkpoint"] in CHECKPOINTS
+    usual = row["metric"] in (*SHARES, *TEXT) and row["checkpoint"] in CHECKPOINTS
     return bool(row["fingerprint"]) and usual
 
 

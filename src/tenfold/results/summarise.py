@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenfold.core.errors import TenfoldError
-from tenfold.evals.statistics import SHARES
 from tenfold.results.paired import SHARED
 from tenfold.results.paired import compare as compare_encodings
 from tenfold.results.result_text import (
@@ -21,7 +20,8 @@ from tenfold.results.result_text import (
     table_of,
 )
 from tenfold.results.row_schema import Row
-from tenfold.results.summary import cells, choose, columns_of, mixed
+from tenfold.results.selection import select
+from tenfold.results.summary import cells, columns_of, metric_of, mixed
 from tenfold.results.tables import Collected
 
 Pair = tuple[str, str]
@@ -33,13 +33,13 @@ class Summary:
 
     lines: list[Row]
     notes: list[str]
-    shares: bool  # whether all values lie between 0 and 1
+    metric: str  # of all lines; "" if lines differ in it, which then have a column `metric`
     paired: bool = False
 
     def text(self, format: str = "table") -> str:
         """The table as text: `table` and `md` in per cent for people, `csv` and `json` with the plain values."""
         readable = readable_pairs if self.paired else readable_cells
-        lines = readable(self.lines, self.shares) if format in FOR_PEOPLE else self.lines
+        lines = readable(self.lines, self.metric) if format in FOR_PEOPLE else self.lines
         return WRITERS[format](*table_of(lines))
 
 
@@ -69,12 +69,14 @@ def summarise(
 ) -> Summary:
     """Sum up results over seeds by some columns; with `compare`, compare two encodings seed by seed.
 
-    By default the slice is `uniform`, the metric `exact` and the checkpoint `best`, unless `by` names the column.
+    By default the slice is `uniform` and the checkpoint `best`, and each run is shown by its main metric: `exact`, or
+    `perplexity`. Different metrics are shown apart. What is left out is named in `notes`.
     """
     columns = check_columns(by, compare)
-    rows = choose(collected.rows, columns, slice=slice, metric=metric, checkpoint=checkpoint)
-    shares = all(row["metric"] in SHARES for row in rows)
+    chosen = select(collected.rows, columns, slice=slice, metric=metric, checkpoint=checkpoint)
+    of_all = metric_of(chosen.rows)
     if compare is not None:
-        lines, notes = compare_encodings(collected, rows, *compare, columns)
-        return Summary(lines, notes, shares, paired=True)
-    return Summary(cells(rows, columns), mixed(collected, rows, columns), shares)
+        lines, notes = compare_encodings(collected, chosen.rows, *compare, chosen.by)
+        return Summary(lines, [*chosen.notes, *notes], of_all, paired=True)
+    notes = [*chosen.notes, *mixed(collected, chosen.rows, chosen.by)]
+    return Summary(cells(chosen.rows, chosen.by), notes, of_all)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.evals.statistics import LOWER, Cell, Interval, summarize
+from tenfold.evals.statistics import Cell, MedianInterval, summarize
 from tenfold.results.row_schema import RESULTS, Row, short
+from tenfold.results.selection import run_of
 from tenfold.results.tables import Collected
 from tenfold.runs.recipe import HOUSEKEEPING, PROSE
 
@@ -18,7 +18,6 @@ MEASURED = ("value", "n", "low", "high")  # what cells sum up
 GROUPS = [column for column in RESULTS if column not in MEASURED]
 MEASUREMENT = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
 STATED = ("recipe", "task", "format", "encoding", "scheme", "label", "trained", "steps")  # of a run
-CHOSEN = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}  # by default
 LONGEST = 60  # characters of a value that a note names
 Key = tuple[Any, ...]
 
@@ -41,20 +40,6 @@ def columns_of(names: Iterable[str], known: Sequence[str] = GROUPS) -> list[str]
     return list(dict.fromkeys(columns))
 
 
-def choose(rows: Sequence[Row], by: Sequence[str], **wanted: str | None) -> list[Row]:
-    """Return the rows of one slice, metric and checkpoint, unless `by` groups by these."""
-    for column, usual in CHOSEN.items():
-        value = wanted.get(column) or (None if column in by else usual)
-        if value is None:
-            continue
-        free = "" if wanted.get(column) is None else value  # what an experiment adds may have none
-        known = {row[column] for row in rows}
-        if known and known.isdisjoint({value, free}):
-            raise unknown(f"{column} of these runs", value, known)
-        rows = [row for row in rows if row[column] in (value, free)]
-    return list(rows)
-
-
 def cells(rows: Sequence[Row], by: Sequence[str]) -> list[Row]:
     """Return one line per cell: the columns of `by`, then statistics over seeds.
 
@@ -74,24 +59,25 @@ def grouped(rows: Sequence[Row], by: Sequence[str]) -> dict[Key, list[Row]]:
 
 
 def _cell(rows: list[Row]) -> Cell:
-    counted = all(row["metric"] == "exact" and row["n"] for row in rows)
+    metric = metric_of(rows)
+    counted = metric == "exact" and all(row["n"] for row in rows)
     right = sum(round(row["value"] * row["n"]) for row in rows) if counted else None
-    cell = summarize(list(by_run(rows).values()), sum(row["n"] for row in rows), right)
-    if all(row["metric"] in LOWER for row in rows):
-        return replace(cell, worst=cell.best, best=cell.worst)
-    return cell
+    n = sum(row["n"] for row in rows)
+    return summarize(list(by_run(rows).values()), n, right, metric=metric)
+
+
+def metric_of(rows: Sequence[Row]) -> str:
+    """The one metric of these rows; "" if there are several, which has no direction."""
+    metrics = {row["metric"] for row in rows}
+    return metrics.pop() if len(metrics) == 1 else ""
 
 
 def by_run(rows: list[Row]) -> dict[str, float]:
     """The mean of each run's rows; of no run, of each seed's of a recipe."""
     runs: dict[str, list[float]] = {}
     for row in rows:
-        runs.setdefault(_run(row), []).append(row["value"])
+        runs.setdefault(run_of(row), []).append(row["value"])
     return {run: sum(values) / len(values) for run, values in runs.items()}
-
-
-def _run(row: Row) -> str:
-    return row["fingerprint"] or f"{row['recipe']} {row['seed']}"
 
 
 def _line(cell: Cell) -> Row:
@@ -103,13 +89,18 @@ def _line(cell: Cell) -> Row:
         "best": cell.best,
         "success": cell.success,
         **bounds("seeds", cell.interval),
-        **bounds("samples", cell.samples),
+        "samples_low": cell.samples and cell.samples[0],
+        "samples_high": cell.samples and cell.samples[1],
     }
 
 
-def bounds(over: str, interval: Interval | None) -> Row:
-    low, high = interval or (None, None)
-    return {f"{over}_low": low, f"{over}_high": high}
+def bounds(of: str, interval: MedianInterval | None) -> Row:
+    """The ends of an interval, and the probability that it covers what it is for."""
+    return {
+        f"{of}_low": interval and interval.low,
+        f"{of}_high": interval and interval.high,
+        f"{of}_coverage": interval and interval.coverage,
+    }
 
 
 def mixed(collected: Collected, rows: Sequence[Row], by: Sequence[str]) -> list[str]:
@@ -117,7 +108,7 @@ def mixed(collected: Collected, rows: Sequence[Row], by: Sequence[str]) -> list[
     settings = {run["fingerprint"]: _settings(run) for run in collected.runs}
     differs = _measured_differently(rows, by)
     for group in grouped(rows, by).values():
-        runs = {_run(row): row for row in group}
+        runs = {run_of(row): row for row in group}
         at_hand = all(run in settings for run in runs)
         known = [settings[run] if at_hand else _stated(row) for run, row in runs.items()]
         for key in dict.fromkeys(key for one in known for key in one):

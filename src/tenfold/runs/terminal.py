@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenfold.core.errors import Diverged, Stopped, TenfoldError
-from tenfold.evals.statistics import SHARES
+from tenfold.evals.metrics import SHARES
 from tenfold.runs.build import build
 from tenfold.runs.cost import cost as cost_of
 from tenfold.runs.cost import span
