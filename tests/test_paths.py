@@ -1,10 +1,14 @@
 """How many files of the package a command passes through: a reader of its path opens no more."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 # Counts the files that have a function called, after every module was imported. Worker processes are not counted.
 COUNT = """
@@ -52,3 +56,11 @@ def test_files_on_the_way(command, most, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     files = json.loads((tmp_path / "files.json").read_text())
     assert 10 < len(files) <= most, f"{len(files)} files: {' '.join(files)}"
+
+
+def test_the_page_on_architecture_names_files_that_exist():
+    page = (ROOT / "docs/architecture.md").read_text()
+    names = set(re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", page)) - {"tests/test_imports.py"}
+    assert len(names) > 20
+    known = (ROOT / "src/tenfold", ROOT)
+    assert [name for name in sorted(names) if not any((at / name).is_file() for at in known)] == []
