@@ -30,10 +30,10 @@ def main() -> None:
 
 def variant(name: str, source: str, seed: int) -> Recipe:
     """Rivals go on to the last step that the certified adder might have had; it stops when it is proved."""
-    found = recipe(
+    chosen = recipe(
         source, seed=seed, name=name, eval={"lengths": LENGTHS, "slices": ["uniform", "nines"]}
     )
-    return found if found.stop else found.replace(train={"steps": STEPS})
+    return chosen if chosen.stop else chosen.replace(train={"steps": STEPS})
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 A series is that of the trained model: learned numbers count as they came out. One head whose sum diverges, and the
 model's does. That is strict: Sandwich never falls below a fixed weight, and a Kerple-log with one head of p <= 1 is
-harmonic there. So what diverges is told apart once more: *in practice*, if a text of `TIMES` the training length
+harmonic there. So divergence is divided once more: *in practice*, if a text of `TIMES` the training length
 adds more than a little to the weight of every head (1/n, and all that has no weights); *in the limit* alone, if
 some head is settled by then, as the nearest-looking heads of convergent encodings are.
 """
@@ -27,9 +27,9 @@ TIMES = 18  # how much longer than in training the longest text is
 def series_in(run: Run) -> list[Series] | None:
     """Of each encoding in the trained stack; None where weights are no function of distance alone."""
     encodings = attention_in(run.model(), "a series of weights").stack.encodings
-    found = [series_of(encodings[layer]) for layer in range(len(encodings.each))]
-    stated = [series for series in found if series is not None]
-    return stated if len(stated) == len(found) else None
+    every = [series_of(encodings[layer]) for layer in range(len(encodings.each))]
+    stated = [series for series in every if series is not None]
+    return stated if len(stated) == len(every) else None
 
 
 def converges(series: Sequence[Series]) -> bool | None:
@@ -39,8 +39,8 @@ def converges(series: Sequence[Series]) -> bool | None:
     >>> converges([ALiBi(heads=4).series()]), converges([ALiBi(4).series(), Inverse(4).series()])
     (True, False)
     """
-    told = [verdict.converges for each in series for verdict in each.verdicts]
-    return False if False in told else None if None in told else True
+    verdicts = [verdict.converges for each in series for verdict in each.verdicts]
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def added(series: Sequence[Series], short: int) -> list[float]:
@@ -83,16 +83,16 @@ def sorted_by_series(lab: Lab, corpus: str) -> Iterator[Row]:
             series, short, value = series_in(run), run.recipe.data.length, rise(run)
             about = {**lab.about(run), "length": TIMES * short, "n": 1}
             yield {**about, "metric": "rise", "value": value}
-            found = None if series is None else converges(series)
-            if series is None or found is None:
+            convergence = None if series is None else converges(series)
+            if series is None or convergence is None:
                 continue
-            yield {**about, "metric": "converges", "value": float(found)}
-            (convergent if found else divergent).append(value)
-            if not found and not settled(series, short):
+            yield {**about, "metric": "converges", "value": float(convergence)}
+            (convergent if convergence else divergent).append(value)
+            if not convergence and not settled(series, short):
                 in_practice.append(value)
-        yield from _told(f"{corpus}-convergent", seed, "largest-rise", convergent)
-        yield from _told(f"{corpus}-divergent", seed, "smallest-rise", divergent)
-        for row in _told(f"{corpus}-divergent", seed, "smallest-rise", in_practice):
+        yield from _extreme(f"{corpus}-convergent", seed, "largest-rise", convergent)
+        yield from _extreme(f"{corpus}-divergent", seed, "smallest-rise", divergent)
+        for row in _extreme(f"{corpus}-divergent", seed, "smallest-rise", in_practice):
             yield {**row, "slice": "in-practice"}
 
 
@@ -100,17 +100,23 @@ def ranked(
     recipe: str, seed: int, slice: str, first: Sequence[float], second: Sequence[float]
 ) -> Iterator[Row]:
     """`rank-correlation` of two lists with its interval, whose lower end is a row too, `rank-correlation-low`, that rules can read."""
-    found = rank_correlation(first, second)
-    if found is None:
+    correlation = rank_correlation(first, second)
+    if correlation is None:
         return
-    low, high = found.interval or (None, None)
-    about = {"recipe": recipe, "seed": seed, "slice": slice, "n": found.n}
-    yield {**about, "metric": "rank-correlation", "value": found.value, "low": low, "high": high}
+    low, high = correlation.interval or (None, None)
+    about = {"recipe": recipe, "seed": seed, "slice": slice, "n": correlation.n}
+    yield {
+        **about,
+        "metric": "rank-correlation",
+        "value": correlation.value,
+        "low": low,
+        "high": high,
+    }
     if low is not None:
         yield {**about, "metric": "rank-correlation-low", "value": low}
 
 
-def _told(recipe: str, seed: int, metric: str, rises: Sequence[float]) -> Iterator[Row]:
+def _extreme(recipe: str, seed: int, metric: str, rises: Sequence[float]) -> Iterator[Row]:
     about = {"recipe": recipe, "seed": seed, "n": len(rises)}
     yield {**about, "metric": "encodings", "value": len(rises)}
     if rises:

@@ -82,7 +82,7 @@ def _with(each, values):
 
 def _place(cell):
     """The columns of a cell's row, as something that can be looked up; trained on 6 digits."""
-    said = {k: v for k, v in cell.said().items() if k not in ("take", "times", "beyond")}
+    said = {k: v for k, v in cell.stated().items() if k not in ("take", "times", "beyond")}
     usual = {"metric": "exact", "slice": "uniform", "checkpoint": "best", "trained": 6, "length": 6}
     usual["length"] = 6 * (cell.times or 1) + (cell.beyond or 0)
     return tuple(sorted((usual | said).items()))
@@ -129,17 +129,19 @@ def test_recipes_name_claims_that_exist(key, each):
 
 
 def test_an_encoding_whose_perplexity_is_asked_for_has_its_series_decided():
-    asked = {"series": set(), "perplexity": set()}
+    recipes = {"series": set(), "perplexity": set()}
     for each in entries("extrapolation"):
-        if each.claim.experiment in asked:
+        if each.claim.experiment in recipes:
             cells = [verdict.ours.cell for verdict in each.shown]
-            asked[each.claim.experiment] |= {cell.recipe for cell in cells}
+            recipes[each.claim.experiment] |= {cell.recipe for cell in cells}
     models = {
-        name for name in asked["perplexity"] if not name.endswith(("convergent", "divergent"))
+        name for name in recipes["perplexity"] if not name.endswith(("convergent", "divergent"))
     }
     encodings = {name.replace("code-", "").replace("prose-", "") for name in models}
     assert len(encodings) >= 15
-    assert encodings - {"extrapolation/learned"} <= asked["series"]  # which the paper does not try
+    assert (
+        encodings - {"extrapolation/learned"} <= recipes["series"]
+    )  # which the paper does not try
 
 
 def test_words_of_the_extrapolation_claims_are_those_of_their_rules():
@@ -166,9 +168,9 @@ def test_tables_of_the_bias_paper_are_numbered_alike():
     for claim in read_claims("bias").claims:
         assert "table" not in claim.place, claim.id
         assert ("Figure 1" in claim.place) <= claim.id.startswith("vanilla-"), claim.id
-        found = re.search(r"Table (\d), row ([^,;]+)", claim.place)
-        if found and found[1] != "1":
-            assert rows[found[2]] == found[1], claim.id
+        place = re.search(r"Table (\d), row ([^,;]+)", claim.place)
+        if place and place[1] != "1":
+            assert rows[place[2]] == place[1], claim.id
             assert claim.experiment == "scaffolding", claim.id
     page = (ROOT / "papers/bias/README.md").read_text()
     assert [f"Table {n}" in page for n in (1, 2)] == [True, True]
@@ -178,14 +180,14 @@ def test_tables_of_the_bias_paper_are_numbered_alike():
 
 def test_cyclic_windows_are_asked_for_all_at_ten_times_the_length():
     """The paper has 100% there, of thousands of problems; 60 bits are the published length of parity."""
-    asked = {}
+    bounds = {}
     for claim in read_claims("bias").claims:
         if claim.id.startswith(("abs-cyclic-", "abs-window-")):
             cells = [(c.at_least, cell) for c in claim.rule()[1] for cell in c.where.each()]
-            asked |= {
+            bounds |= {
                 cell.recipe: bound for bound, cell in cells if cell.times == 10 or cell.length
             }
-    cyclic = {name: bound for name, bound in asked.items() if "cyclic" in name}
+    cyclic = {name: bound for name, bound in bounds.items() if "cyclic" in name}
     tasks = ("successor", "parity", "addition", "times")
     assert cyclic == {f"bias/{task}-window-cyclic": 1.0 for task in tasks}
 
@@ -239,8 +241,8 @@ def test_a_model_that_guesses_does_not_meet_the_modular_theory(name, accuracy):
         if n
     }
     assert _with(one, values).status == "partly"
-    held = {key: 1.0 if ("metric", "exact-truncated") in key else 0.01 for key in values}
-    right = {key: held[key] if dict(key)["length"] > 6 else 1.0 for key in values}
+    low = {key: 1.0 if ("metric", "exact-truncated") in key else 0.01 for key in values}
+    right = {key: low[key] if dict(key)["length"] > 6 else 1.0 for key in values}
     assert _with(one, right).status == "reproduced"
 
 

@@ -74,9 +74,9 @@ def shelf(tmp_path, monkeypatch, recipe, paper):
     ids=lambda each: each.id,
 )
 def test_one_seed_of_a_paper_is_one_run_a_recipe(experiment):
-    asked = [each.name for each in experiment.recipes("laptop", [5])]
-    assert len(asked) == len(set(asked))
-    assert set(asked) == {each.name for each in experiment.recipes("laptop")}
+    names_of_one_seed = [each.name for each in experiment.recipes("laptop", [5])]
+    assert len(names_of_one_seed) == len(set(names_of_one_seed))
+    assert set(names_of_one_seed) == {each.name for each in experiment.recipes("laptop")}
 
 
 def in_process(recipes):
@@ -113,8 +113,8 @@ def test_a_whole_experiment(shelf, tmp_path):
     (both,) = experiments.find("tiny/both")
     folder = run_and_commit(both, Lab("laptop", None, in_process), tmp_path / "out")
     assert folder == tmp_path / "out" / "tiny" / "both" / "laptop"
-    held = sorted(path.name for path in folder.iterdir() if path.is_file())
-    assert held == ["results.md", "rows.csv", "runs.json"]
+    files = sorted(path.name for path in folder.iterdir() if path.is_file())
+    assert files == ["results.md", "rows.csv", "runs.json"]
     rows = read_rows(folder / "rows.csv")
     assert {row["seed"] for row in rows if row["metric"] == "exact"} == {0, 1, 7}
     done = [row for row in rows if row["metric"] == "steps-done"]
@@ -123,9 +123,9 @@ def test_a_whole_experiment(shelf, tmp_path):
     (theory,) = [row for row in rows if row["recipe"] == "tiny/theory"]
     assert (theory["paper"], theory["value"], theory["run"]) == ("tiny", 2.0, "")
     assert theory["date"]
-    told = json.loads((folder / "runs.json").read_text())
-    assert told["rows"] == len(rows)
-    runs = told["runs"]
+    stored = json.loads((folder / "runs.json").read_text())
+    assert stored["rows"] == len(rows)
+    runs = stored["runs"]
     assert [run["recipe"]["seed"] for run in runs] == [0, 1, 7]
     assert runs[0]["environment"]["torch"]
     again = run_and_commit(

@@ -56,12 +56,12 @@ def tiny(recipe, paper):
 
 def test_all_claims_as_json(tenfold):
     code, out, _ = tenfold("claims", "--json")
-    found = json.loads(out)
+    claims = json.loads(out)
     assert code == 0
-    assert len(found) >= 40
-    assert {each["paper"] for each in found} == {"bias", "extrapolation", "principled", "symmetry"}
-    assert all(set(each) == FIELDS and each["place"] for each in found)
-    one = next(each for each in found if each["id"] == "symmetry/fig2-rpe-holds")
+    assert len(claims) >= 40
+    assert {each["paper"] for each in claims} == {"bias", "extrapolation", "principled", "symmetry"}
+    assert all(set(each) == FIELDS and each["place"] for each in claims)
+    one = next(each for each in claims if each["id"] == "symmetry/fig2-rpe-holds")
     assert one["status"] == "reproduced"
     assert (one["scale"], len(one["runs"]), one["missing"]) == ("laptop", 3, [])
 
@@ -90,12 +90,12 @@ def test_one_claim_in_full(tenfold):
 def test_a_claim_without_results_says_what_is_missing(tenfold, tiny):
     code, out, _ = tenfold("claims", "tiny/counts")
     assert code == 0
-    told = "the experiment tiny/counting has no committed results"
-    assert f"missing: {told}" in out
+    reason = "the experiment tiny/counting has no committed results"
+    assert f"missing: {reason}" in out
     _, out, _ = tenfold("claims", "tiny/counts", "--json")
     still = json.loads(out)
     assert (still["status"], still["ours"], still["runs"], still["scale"]) == ("open", "", [], None)
-    assert (still["missing"], still["also"]) == ([told], [])
+    assert (still["missing"], still["also"]) == ([reason], [])
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,9 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     (tmp_path / "results").mkdir(exist_ok=True)
     (tmp_path / "results/CLAIMS.md").write_text("old")
     code, out, _ = tenfold("reproduce", "tiny/counting", "--json")
-    (told,) = json.loads(out)
+    (done,) = json.loads(out)
     assert code == 0
-    changes = {each["id"]: (each["before"], each["after"]) for each in told["claims"]}
+    changes = {each["id"]: (each["before"], each["after"]) for each in done["claims"]}
     assert changes == {
         "tiny/counts": ("open", "reproduced"),
         "tiny/never": ("open", "not shown at this scale"),

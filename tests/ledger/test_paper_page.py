@@ -27,12 +27,12 @@ a,tiny,,tiny/adder,addition,in-place,rotary,,generic,0,5,5,uniform,exact,0.75,10
 @pytest.fixture
 def tiny(tmp_path):
     """`tiny(text)` fills a page of a paper with one committed experiment."""
-    paper, held = tmp_path / "papers/tiny", tmp_path / "results/tiny/sums/laptop"
+    paper, folder = tmp_path / "papers/tiny", tmp_path / "results/tiny/sums/laptop"
     paper.mkdir(parents=True)
-    held.mkdir(parents=True)
+    folder.mkdir(parents=True)
     (paper / "claims.yaml").write_text(CLAIMS)
-    (held / "rows.csv").write_text(ROWS)
-    (held / "curve.png").write_bytes(b"")
+    (folder / "rows.csv").write_text(ROWS)
+    (folder / "curve.png").write_bytes(b"")
 
     def filled(text):
         page = paper / "README.md"
@@ -57,7 +57,7 @@ def test_figures_and_claims_are_filled_in(tiny):
     assert text.endswith("<!-- end -->\nafter\n")
     assert tiny(text) == text
     turned = tiny(PAGE.replace("sums/curve products/curve", "products/curve sums/curve"))
-    assert turned.splitlines()[2].startswith("<img ")  # what is not there is told below
+    assert turned.splitlines()[2].startswith("<img ")  # what is not there is listed below
 
 
 def test_a_claim_that_two_patterns_name_stands_once(tiny):
@@ -86,8 +86,8 @@ def test_a_page_without_marks_stays(tiny):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
 def test_committed_pages_are_up_to_date(page):
     paper = page.parent.name
-    told = f"run `tenfold claims --page papers/{paper}/README.md`"
-    assert page.read_text() == fill(page, ledger([paper], (RESULTS,)), RESULTS), told
+    advice = f"run `tenfold claims --page papers/{paper}/README.md`"
+    assert page.read_text() == fill(page, ledger([paper], (RESULTS,)), RESULTS), advice
 
 
 def test_the_symmetry_page_has_every_figure_of_the_paper():

@@ -50,17 +50,17 @@ A picture ![in a & line](../../results/tiny/sums/laptop/photo.png) and <img src=
 @pytest.fixture
 def tiny(tmp_path, monkeypatch):
     """`tiny(text, out)`: the HTML of a paper's page; the folder of the tree is the one we are in."""
-    held = tmp_path / "results/tiny/sums/laptop"
-    for folder in (tmp_path / "papers/tiny", tmp_path / "docs", held):
+    results = tmp_path / "results/tiny/sums/laptop"
+    for folder in (tmp_path / "papers/tiny", tmp_path / "docs", results):
         folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs/how.md").write_text("")
     (tmp_path / "papers/tiny/claims.yaml").write_text(CLAIMS)
-    (held / "rows.csv").write_text(ROWS)
+    (results / "rows.csv").write_text(ROWS)
     for name, width in (("curve", 10), ("broad", 30)):
-        (held / f"{name}.png").write_bytes(PIXEL)
-        (held / f"{name}.svg").write_text(DRAWING.format(width))
-    (held / "photo.png").write_bytes(PIXEL)
+        (results / f"{name}.png").write_bytes(PIXEL)
+        (results / f"{name}.svg").write_text(DRAWING.format(width))
+    (results / "photo.png").write_bytes(PIXEL)
 
     def made(text=PAGE, out="report"):
         (tmp_path / "papers/tiny/README.md").write_text(text)
@@ -79,7 +79,7 @@ class Tags(HTMLParser):
         self.opened.append((tag, dict(attrs)))
 
     def all(self, name):
-        return [held for tag, held in self.opened if tag == name]
+        return [attributes for tag, attributes in self.opened if tag == name]
 
 
 def test_the_page_holds_all_it_shows(tiny):
@@ -90,12 +90,12 @@ def test_the_page_holds_all_it_shows(tiny):
     photo, within = tags.all("img")  # no drawing beside them
     assert photo["src"] == "data:image/png;base64," + base64.b64encode(PIXEL).decode()
     assert (photo["alt"], within["alt"]) == ("sums, photo, laptop scale", "in a & line")
-    drawn = [held["aria-label"] for held in tags.all("svg")]
+    drawn = [attributes["aria-label"] for attributes in tags.all("svg")]
     assert drawn == ["sums, curve, laptop scale", "sums, broad, laptop scale", "another"]
-    assert [held.get("class") for held in tags.all("figure")] == [None, "broad", None]
+    assert [attributes.get("class") for attributes in tags.all("figure")] == [None, "broad", None]
     assert "<figcaption>sums, curve, laptop scale</figcaption>" in text
     assert "stroke: currentColor" in text  # a drawing follows dark mode
-    ids = [held["id"] for _, held in tags.opened if "id" in held]
+    ids = [attributes["id"] for _, attributes in tags.opened if "id" in attributes]
     assert len(ids) == len(set(ids)) >= 9
     assert "products/curve: not run yet" in text
 
@@ -110,7 +110,7 @@ def test_headings_can_be_gone_to(tiny):
 
 def test_links_lead_somewhere_or_are_words(tiny, tmp_path_factory):
     text = tiny(out="deep/report")
-    links = [held["href"] for held in Tags(text[text.index("</nav>") :]).all("a")]
+    links = [attributes["href"] for attributes in Tags(text[text.index("</nav>") :]).all("a")]
     assert links == ["../../docs/how.md#part", "https://example.org", "#table-1"]
     assert ", gone, " in text
     assert ", nowhere</p>" in text
@@ -120,8 +120,8 @@ def test_links_lead_somewhere_or_are_words(tiny, tmp_path_factory):
 
 def test_statuses_have_a_class_and_a_sign(tiny):
     text = tiny()
-    told = '<td><span class="status reproduced"><span aria-hidden="true">✓</span> reproduced</span>, laptop, 1 run</td>'
-    assert told in text
+    cell = '<td><span class="status reproduced"><span aria-hidden="true">✓</span> reproduced</span>, laptop, 1 run</td>'
+    assert cell in text
     assert '<span class="status open"><span aria-hidden="true">○</span> open</span>: 1' in text
     assert "stale" not in text
     assert text.count('<div class="wide"><table class="claims">') == 1
@@ -183,4 +183,4 @@ def test_our_papers(paper, tmp_path, monkeypatch, pytestconfig):
     tags = Tags(text)
     assert len(tags.all("figure")) == shown
     assert text.count('<td><span class="status') > 5
-    assert all(held["href"].startswith("#") for held in tags.all("a"))
+    assert all(attributes["href"].startswith("#") for attributes in tags.all("a"))

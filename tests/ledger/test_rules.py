@@ -16,8 +16,8 @@ def rows_of(*values, **columns):
 
 
 def verdict(rows, seeds=1, **condition):
-    (found,) = Condition.model_validate(condition).judged(rows, seeds)
-    return found
+    (verdict,) = Condition.model_validate(condition).judged(rows, seeds)
+    return verdict
 
 
 def holds(rows, **condition):

@@ -28,14 +28,14 @@ def test_the_two_claims_of_figure_2_follow_from_the_rows():
     rows = read_rows(ADDITION / "rows.csv")
 
     def median(name, length):
-        found = [
+        values = [
             row["value"]
             for row in rows
             if (row["recipe"], row["length"], row["slice"], row["metric"], row["checkpoint"])
             == (f"symmetry/addition-{name}", length, "uniform", "exact", "best")
         ]
-        assert len(found) == 3
-        return statistics.median(found)
+        assert len(values) == 3
+        return statistics.median(values)
 
     assert median("relative", 7) >= 0.85
     assert median("relative", 10) >= 0.9
@@ -82,8 +82,8 @@ def test_recipes_of_committed_results_are_those_of_today():
 
 
 def test_the_page_of_claims_is_up_to_date():
-    told = "run `tenfold claims --out results/CLAIMS.md`"
-    assert (RESULTS / "CLAIMS.md").read_text() == markdown(ledger(results=(RESULTS,))), told
+    advice = "run `tenfold claims --out results/CLAIMS.md`"
+    assert (RESULTS / "CLAIMS.md").read_text() == markdown(ledger(results=(RESULTS,))), advice
 
 
 def test_an_old_recipe_with_a_claim_in_words_still_opens():
@@ -219,11 +219,11 @@ def test_without_also_other_rows_are_not_seen():
 
 def test_an_experiment_that_is_also_read_and_missing_is_named():
     there, elsewhere = make({"laptop": OURS}, f={}), make({"laptop": OURS}, f={"paper": LOW})
-    told = ["the experiment p/f has no committed results at laptop scale"]
-    assert there.missing == elsewhere.missing == told
+    reasons = ["the experiment p/f has no committed results at laptop scale"]
+    assert there.missing == elsewhere.missing == reasons
     neither = make({}, f={})
     assert neither.missing == [f"the experiment p/{name} has no committed results" for name in "ef"]
-    assert make({}, f={"laptop": LOW}).missing == [told[0].replace("p/f", "p/e")]
+    assert make({}, f={"laptop": LOW}).missing == [reasons[0].replace("p/f", "p/e")]
     assert make({"laptop": BOTH}, f={}).status == "open"  # though all its cells are there
 
 
@@ -245,7 +245,7 @@ def test_the_runs_and_numbers_behind_a_claim():
     rows = rows_of(1.0, 0.9) + rows_of(0.5, 0.7, length=20)
     one = make({"laptop": rows}, seeds=2)
     assert one.runs == ["run-0", "run-1"]
-    assert one.held == 1
+    assert one.holding == 1
     assert ours(one) == "10 digits 95.0%, 20 digits 60.0%; median of 2 seeds"
     against = [{"where": {"length": 10}, "above": {"length": 20}}]
     assert (
@@ -273,8 +273,8 @@ def test_a_number_that_is_no_share_says_what_it_counts():
     alone = {"where": {"metric": "in-common", "length": 10}, "at_least": 0.5}
     assert ours(make({"laptop": rows}, shown=[alone])) == "in-common 0.55"
     chance = [{**alone, "where": {**alone["where"], "length": [10, 20]}}]
-    told = ours(make({"laptop": rows}, shown=chance))
-    assert told == "10 digits, in-common 0.55, 20 digits, in-common 0.25"
+    numbers = ours(make({"laptop": rows}, shown=chance))
+    assert numbers == "10 digits, in-common 0.55, 20 digits, in-common 0.25"
     other = [{"where": alone["where"], "above": {"metric": "by-chance"}}]
     assert ours(make({"laptop": rows}, shown=other)) == "in-common 0.55 against by-chance 0.5"
     shorter = [{"where": {**alone["where"], "length": 20}, "below": {"length": 10}}]
@@ -283,7 +283,7 @@ def test_a_number_that_is_no_share_says_what_it_counts():
 
 def test_an_empty_column_is_not_told():
     cell = RuleCell(metric="spread", checkpoint="", length=5)
-    assert cell.told() == "spread, 5 digits"
+    assert cell.describe() == "spread, 5 digits"
     rows = rows_of(0.5, metric="spread", checkpoint="", length=5)
     shown = [
         {"where": {"metric": ["spread", "other"], "checkpoint": "", "length": 5}, "at_most": 1}

@@ -24,9 +24,9 @@ def test_every_recipe_has_the_fingerprint_it_always_had():
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("scale", [DEFAULT_SCALE, "smoke", "paper"])
 def test_every_recipe_builds_at_every_scale(name, scale):
-    found = recipe(name, scale)
-    assert found.name == name
-    build(found)
+    resolved = recipe(name, scale)
+    assert resolved.name == name
+    build(resolved)
 
 
 @pytest.mark.parametrize("name", DEMO.values())

@@ -22,7 +22,7 @@ KINDS = ("vanilla", "rope", "alibi", "relative", "randomized", "interpolated")
 WINDOWS = ("window", "window-cyclic", "window-none")
 
 
-def told(name, problem, **changes):
+def written(name, problem, **changes):
     built = build(recipe(f"bias/{name}", **changes))
     batch, v = built.batcher(built.batcher.parse(problem)), built.batcher.vocabulary
     target = [token for token in batch.target[0].tolist() if token >= 0]
@@ -46,7 +46,7 @@ def told(name, problem, **changes):
     ],
 )
 def test_problems_are_written_as_in_the_paper(name, problem, question, answer):
-    assert told(name, problem) == (question, answer)
+    assert written(name, problem) == (question, answer)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -187,8 +187,8 @@ def test_the_final_bit_alone_cannot_be_proved():
 
 def test_the_final_bit_is_trained_as_the_running_output_is():
     final, running = recipe("bias/parity-final-vanilla"), recipe("bias/parity-vanilla")
-    told = {"name": running.name, "about": running.about, "claim": running.claim}
-    assert final.replace(task="parity", **told) == running
+    prose = {"name": running.name, "about": running.about, "claim": running.claim}
+    assert final.replace(task="parity", **prose) == running
 
 
 def test_a_window_that_is_open_ahead_cannot_be_proved():
@@ -216,7 +216,7 @@ def test_parity_is_proved_without_positions(tmp_path):
 
 @pytest.mark.parametrize("name", ["certificates", "calibrated-proofs"])
 def test_the_page_says_in_which_arithmetic_models_are_proved(name):
-    """What is committed is proved in exact arithmetic alone; a proof in float32 would have to be told."""
+    """What is committed is proved in exact arithmetic alone; a proof in float32 would have to be mentioned."""
     rows = read_rows(ROOT / "results/bias" / name / "laptop/rows.csv")
     values = {
         key: [r["value"] for r in rows if r["metric"] == key] for key in ("proved", "in-float32")

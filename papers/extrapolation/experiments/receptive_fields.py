@@ -46,14 +46,19 @@ def measure(lab):
 
 def fields(run, rows):
     """(metric, slice, value, how many it is the median of)"""
-    found = measured(run, n=rows)
-    layers, per_layer = found.fields.attention.shape
+    reaches = measured(run, n=rows)
+    layers, per_layer = reaches.fields.attention.shape
     heads = layers * per_layer
-    yield "erf", "uniform", statistics.median(found.fields.attention.flatten().tolist()), heads
-    yield "erf", "gradient", statistics.median(found.fields.head_gradient.flatten().tolist()), heads
-    yield "erf", "input", found.fields.gradient, 1
-    drawn = theoretical_reach(run.built.model(), per_layer, found.fields.tokens)
-    for slice, theory in (("uniform", found.theory), ("drawn", drawn)):
+    yield "erf", "uniform", statistics.median(reaches.fields.attention.flatten().tolist()), heads
+    yield (
+        "erf",
+        "gradient",
+        statistics.median(reaches.fields.head_gradient.flatten().tolist()),
+        heads,
+    )
+    yield "erf", "input", reaches.fields.gradient, 1
+    drawn = theoretical_reach(run.built.model(), per_layer, reaches.fields.tokens)
+    for slice, theory in (("uniform", reaches.theory), ("drawn", drawn)):
         yield "trf", slice, statistics.median([each for layer in theory for each in layer]), heads
 
 

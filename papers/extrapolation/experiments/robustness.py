@@ -30,7 +30,7 @@ def grid(scale):
 
 
 def at_rate(own, rate):
-    """Trained for five twelfths of the steps, and asked two lengths alone."""
+    """The same recipe with five twelfths of the steps, measured at two lengths alone."""
     short = own.data.length
     return own.replace(
         name=f"{own.name}-rate-{rate}",
@@ -44,9 +44,9 @@ def measure_run(lab, run):
     if run.recipe.name in NAMES:
         yield from measured_again(lab, run)
     else:
-        found = measured(run, n=64).fields.attention.flatten().tolist()
-        about = {**lab.about(run), "length": run.recipe.data.length, "n": len(found)}
-        yield {**about, "metric": "erf", "value": statistics.median(found)}
+        values = measured(run, n=64).fields.attention.flatten().tolist()
+        about = {**lab.about(run), "length": run.recipe.data.length, "n": len(values)}
+        yield {**about, "metric": "erf", "value": statistics.median(values)}
 
 
 def measured_again(lab, run):
@@ -55,8 +55,8 @@ def measured_again(lab, run):
     factors = {f"times-{factor}": constant(factor) for factor in FACTORS}
     for slice, factor in {**factors, "log-length": log_length(short)}.items():
         with scaled(model, factor):
-            found = perplexity(run, model)
-        value = found[TIMES * short] / found[short]
+            values = perplexity(run, model)
+        value = values[TIMES * short] / values[short]
         yield {**about, "metric": "rise", "slice": slice, "value": value}
     single, double = (perplexity(run, each) for each in (model, copy.deepcopy(model).double()))
     value = abs(double[TIMES * short] / single[TIMES * short] - 1)

@@ -46,7 +46,7 @@ DRAWN = ("alibi", "type-1", "type-2", "power-0.5", "inverse", "inverse-log", "sa
 
 
 def measure(_lab):
-    for name, about in _asked().items():
+    for name, about in _named_series().items():
         yield from _rows(name, about, "uniform")
     for p in KERPLE_LOG:
         about = given("kerple-log", HEADS, {"p": [p], "a": [1.0]})
@@ -55,13 +55,13 @@ def measure(_lab):
 
 
 def draw(drawing):
-    asked = _asked()
+    series = _named_series()
     draw_compared(
-        [replace(asked[name], name=name) for name in DRAWN], LONG, drawing.folder / "weights.png"
+        [replace(series[name], name=name) for name in DRAWN], LONG, drawing.folder / "weights.png"
     )
 
 
-def _asked() -> dict[str, NamedSeries]:
+def _named_series() -> dict[str, NamedSeries]:
     return {name: given(pe, HEADS, options) for name, (pe, options) in ENCODINGS.items()}
 
 

@@ -44,10 +44,10 @@ def measure(lab):
         pairs = []
         for run in (run for run in lab.runs if run.recipe.seed == seed):
             length = TIMES.get(lab.scale, 10) * run.recipe.data.length
-            found = measured(run, length, n=64)
-            heads = found.fields.attention.flatten().tolist()
+            reach = measured(run, length, n=64)
+            heads = reach.fields.attention.flatten().tolist()
             erf = statistics.median(heads)
-            trf = statistics.median([each for layer in found.theory for each in layer])
+            trf = statistics.median([each for layer in reach.theory for each in layer])
             pairs.append((erf, trf))
             about = {**lab.about(run), "length": length, "n": len(heads)}
             yield {**about, "metric": "erf", "value": erf}

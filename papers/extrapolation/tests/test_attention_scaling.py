@@ -21,12 +21,12 @@ def test_a_constant_is_longer_queries(make_model):
     model = make_model("decoder", "none").double().eval()
     plain = model(text(12))
     with scaled(model, constant(1.5)):
-        found = model(text(12))
+        scaled_output = model(text(12))
     for block in model.stack.blocks:
         block.attention.query.weight *= 1.5
         block.attention.query.bias *= 1.5
-    torch.testing.assert_close(found, model(text(12)))
-    assert not torch.allclose(found, plain)
+    torch.testing.assert_close(scaled_output, model(text(12)))
+    assert not torch.allclose(scaled_output, plain)
 
 
 @torch.no_grad()
@@ -37,13 +37,13 @@ def test_the_bias_is_scaled_too(make_model):
         block.attention.query.weight.zero_()
         block.attention.query.bias.zero_()
     with scaled(model, constant(2.0)):
-        found = fields(model, text(64))
+        scaled_output = fields(model, text(64))
     log_b = Inverse(heads=2).series().log_b(torch.arange(64, dtype=torch.float64))
     expected = torch.zeros_like(log_b)  # over queries 56..63, as fields are
     for query in range(56, 64):
         expected[:, : query + 1] += (2 * log_b[:, : query + 1]).softmax(1) / 8
-    torch.testing.assert_close(found.shares[0], expected)
-    assert (found.attention < fields(model, text(64)).attention).all()
+    torch.testing.assert_close(scaled_output.shares[0], expected)
+    assert (scaled_output.attention < fields(model, text(64)).attention).all()
 
 
 @torch.no_grad()
@@ -51,11 +51,11 @@ def test_up_to_the_training_length_nothing_changes(make_model):
     model = make_model("decoder", "alibi").double().eval()
     plain = model(text(20))
     with scaled(model, log_length(8)):
-        found = model(text(20))
+        scaled_output = model(text(20))
         parts = torch.cat(list(model.in_parts(text(20), 6)), 1)
-    torch.testing.assert_close(found[:, :8], plain[:, :8])
-    assert ((found - plain)[:, 8:].abs().amax(-1) > 1e-9).all()
-    torch.testing.assert_close(parts, found)  # with a cache the same
+    torch.testing.assert_close(scaled_output[:, :8], plain[:, :8])
+    assert ((scaled_output - plain)[:, 8:].abs().amax(-1) > 1e-9).all()
+    torch.testing.assert_close(parts, scaled_output)  # with a cache the same
     assert torch.equal(model(text(20)), plain)  # and it is over
 
 

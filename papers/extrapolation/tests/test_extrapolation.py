@@ -88,8 +88,8 @@ def test_fields_are_compared_over_encodings(lab, tmp_path):
 @pytest.mark.full
 def test_the_rate_is_compared_with_the_rise(lab, tmp_path):
     experiment, rows = measured("rate", lab)
-    found, rises = by(rows, "added"), by(rows, "rise")
-    assert found["code-nope", "uniform"] == 17
+    added_weights, rises = by(rows, "added"), by(rows, "rise")
+    assert added_weights["code-nope", "uniform"] == 17
     assert rises["code-nope", ""] == rise(lab.runs[KINDS.index("nope")])
     slices = {slice for _, slice in by(rows, "rank-correlation")}
     convergent = [converges(series_in(run)) for run in lab.runs].count(True)
@@ -112,18 +112,18 @@ def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
     assert {r.name for r in grid} - {r.name for r in rates} == {
         f"extrapolation/code-{kind}" for kind in ("alibi", "inverse")
     }
-    asked = Lab("smoke", [0], lab.train)
-    asked.runs += [lab.runs[KINDS.index(kind)] for kind in ("alibi", "inverse")]
-    asked.sweep(rates[:1])
-    _, rows = measured("robustness", asked)
-    found = by(rows, "rise")
-    assert {slice for _, slice in found} == {"", "times-0.8", "times-1.25", "log-length"}
-    assert len(set(found.values())) == len(found) == 8  # each changes something
+    few = Lab("smoke", [0], lab.train)
+    few.runs += [lab.runs[KINDS.index(kind)] for kind in ("alibi", "inverse")]
+    few.sweep(rates[:1])
+    _, rows = measured("robustness", few)
+    rises = by(rows, "rise")
+    assert {slice for _, slice in rises} == {"", "times-0.8", "times-1.25", "log-length"}
+    assert len(set(rises.values())) == len(rises) == 8  # each changes something
     assert max(by(rows, "float64-difference").values()) < 1e-5
     assert [name for name, _ in by(rows, "erf")] == ["code-alibi-rate-0.25"]
     committed = [
         {**row, "recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
-        for run in asked.runs
+        for run in few.runs
         for row in run.result()["rows"]
     ]
     assert drawn(experiment, committed, tmp_path) == {"rates"}

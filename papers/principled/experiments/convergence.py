@@ -28,8 +28,8 @@ def measure_run(lab, run):
         return
     about = {**lab.about(run), "slice": "uniform", "metric": "exact-at-fit", "checkpoint": "best"}  # fmt: skip
     for length, value in fitted[1].items():
-        told = {"length": length, "value": value, "n": run.recipe.eval.validation_n}
-        yield {**about, **told, "steps": fitted[0]}
+        row = {"length": length, "value": value, "n": run.recipe.eval.validation_n}
+        yield {**about, **row, "steps": fitted[0]}
 
 
 def draw(drawing):

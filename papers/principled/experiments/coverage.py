@@ -41,16 +41,16 @@ def grid(scale):
 
 def measure_run(lab, run):
     examiner, n = examiner_of(run), run.recipe.data.length
-    asked = examiner.problems(n, "seen", sampler(run.recipe.name), run.recipe.eval.n)
-    grade = functools.partial(graded, examiner, asked, n)
+    problems = examiner.problems(n, "seen", sampler(run.recipe.name), run.recipe.eval.n)
+    grade = functools.partial(graded, examiner, problems, n)
     yield from of_both(lab, run, grade)
     for length in run.recipe.eval.lengths:
         value = covered(run.recipe.name, length) if length <= n else 0.0
         yield {**lab.about(run), "length": length, "slice": "uniform", "metric": "exact-covered", "value": value}  # fmt: skip
 
 
-def graded(examiner, asked, length, model):
-    return examiner.grade(model, asked, length, "seen")
+def graded(examiner, problems, length, model):
+    return examiner.grade(model, problems, length, "seen")
 
 
 def sampler(name):

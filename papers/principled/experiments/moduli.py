@@ -43,5 +43,5 @@ def measure_run(lab, run):
 
 def draw(drawing):
     title = "Modular tasks, right in %: measured / predicted / published as far from training"
-    theirs = {name: {at - FEWER[drawing.scale]: share for at, share in found.items()} for name, found in PUBLISHED.items()}  # fmt: skip
+    theirs = {name: {at - FEWER[drawing.scale]: share for at, share in shares.items()} for name, shares in PUBLISHED.items()}  # fmt: skip
     beside.table(drawing.rows, SUMS | PRODUCTS, theirs, drawing.folder / "table", title)

@@ -19,8 +19,8 @@ ASKED = {  # recipe: operation, modulus, digits in training
 
 def measure(_lab):
     for name, (kind, modulus, digits) in ASKED.items():
-        for found in predict(operation(kind, modulus), digits, range(1, 10)):
+        for prediction in predict(operation(kind, modulus), digits, range(1, 10)):
             yield {
-                "recipe": name, "trained": digits, "length": found.length, "slice": "full",
-                "metric": "exact-predicted", "value": found.accuracy,
+                "recipe": name, "trained": digits, "length": prediction.length, "slice": "full",
+                "metric": "exact-predicted", "value": prediction.accuracy,
             }  # fmt: skip

@@ -30,10 +30,10 @@ ROWS = [
 
 def test_every_cell_has_three_numbers(tmp_path):
     published = {"principled/b": {3: 0.997}}
-    found = beside.table(ROWS, SERIES, published, tmp_path / "table", "Moduli")
-    drawn = next(path for path in found if path.suffix == ".svg").read_text()
-    for told in ("33.1 (30) / 33.3 / -", "100 / 100 / 99.7", "- / - / -", "modulo 50"):
-        assert told in drawn
+    files = beside.table(ROWS, SERIES, published, tmp_path / "table", "Moduli")
+    drawn = next(path for path in files if path.suffix == ".svg").read_text()
+    for cell in ("33.1 (30) / 33.3 / -", "100 / 100 / 99.7", "- / - / -", "modulo 50"):
+        assert cell in drawn
     assert "not run" not in drawn
 
 
@@ -46,5 +46,5 @@ def test_nothing_to_show_is_no_figure(tmp_path):
 
 
 def test_another_share_in_the_place_of_exact_match():
-    (found,) = from_rows.measured_as(ROWS, "exact-truncated")
-    assert (found["metric"], found["value"]) == ("exact", 0.97)
+    (row,) = from_rows.measured_as(ROWS, "exact-truncated")
+    assert (row["metric"], row["value"]) == ("exact", 0.97)

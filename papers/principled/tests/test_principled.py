@@ -72,15 +72,15 @@ def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
     assert len(keys) == len(set(keys)), "a row is there twice"
     for claim in read_claims("principled").claims:
         if claim.experiment == name and not claim.also:
-            told = {each for each in missing(claim, rows) if not each.startswith(OTHER_COUNTS)}
-            told = {each for each in told if ", -2 digits" not in each}  # n is 2 there
-            assert told <= UNTRAINED, claim.id
+            lacking = {each for each in missing(claim, rows) if not each.startswith(OTHER_COUNTS)}
+            lacking = {each for each in lacking if ", -2 digits" not in each}  # n is 2 there
+            assert lacking <= UNTRAINED, claim.id
 
 
 def missing(claim, rows):
     """The cells of its rule that have no rows."""
     judged = [each.judged(rows, 1) for part in claim.rule() for each in part]
-    return {told for verdicts in judged for each in verdicts for told in each.missing}
+    return {lacking for verdicts in judged for each in verdicts for lacking in each.missing}
 
 
 @pytest.mark.parametrize("each", ledger(["principled"]), ids=lambda each: each.id)
@@ -88,9 +88,9 @@ def test_lengths_of_a_rule_are_asked_at_laptop_scale(each):
     """With n = 2 there is no n - 2: a claim that asks for it would stay open for ever."""
     trained = {r.name: r for name in each.claim.reads for r in find(f"principled/{name}")[0].recipes("laptop")}  # fmt: skip
     for number in (n for v in (*each.given, *each.shown) for n in (v.ours, v.against) if n):
-        cell, found = number.cell, trained.get(number.cell.recipe)
-        if found is not None and cell.beyond is not None:
-            assert found.data.length + cell.beyond in found.eval.lengths, cell
+        cell, chosen = number.cell, trained.get(number.cell.recipe)
+        if chosen is not None and cell.beyond is not None:
+            assert chosen.data.length + cell.beyond in chosen.eval.lengths, cell
 
 
 def test_convergence_is_read_from_the_log():
@@ -161,5 +161,5 @@ def test_a_model_is_as_large_as_its_name_without_a_scale_too(tenfold, name, leas
 
 
 def parameters(out):
-    (told,) = (line for line in out.splitlines() if line.startswith("parameters"))
-    return int(told.split()[1].replace(",", ""))
+    (line,) = (line for line in out.splitlines() if line.startswith("parameters"))
+    return int(line.split()[1].replace(",", ""))

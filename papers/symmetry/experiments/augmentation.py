@@ -47,11 +47,11 @@ def draw(drawing):
     own = [
         row for row in drawing.rows if row["recipe"] == AUGMENTED and row["checkpoint"] == "best"
     ]
-    found = {}
+    values = {}
     for row in own:
         if row["length"] == 2 * row["trained"]:
             name = row["slice"] if row["metric"] == "exact" else row["metric"]
-            found.setdefault(name, []).append(row["value"])
+            values.setdefault(name, []).append(row["value"])
     from_rows.beside_published(
-        found, TABLE, drawing.folder / "table-1", "Sums of 10 digits, shifted copies in training"
+        values, TABLE, drawing.folder / "table-1", "Sums of 10 digits, shifted copies in training"
     )

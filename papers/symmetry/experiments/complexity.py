@@ -30,28 +30,28 @@ def measure_run(lab, run):
 def draw(drawing):
     length = LENGTH.get(drawing.scale, 10)
     first = dict([next(iter(SERIES.items()))])
-    asked = {"length": length, "kind": "cascade"}
+    cell = {"length": length, "kind": "cascade"}
     from_rows.by_run(
         drawing.rows,
         first,
         drawing.folder / "figure-8a",
         f"Cascades in sums of {length} digits",
-        **asked,
+        **cell,
     )
     from_rows.by_run(
         drawing.rows,
         SERIES,
         drawing.folder / "figure-8c",
         f"Trained on more cascades, sums of {length} digits",
-        **asked,
+        **cell,
     )
-    asked["kind"] = "carries"
+    cell["kind"] = "carries"
     from_rows.by_run(
         drawing.rows,
         first,
         drawing.folder / "figure-8b",
         f"Carries in a row, sums of {length} digits",
-        **asked,
+        **cell,
     )
     from_rows.by_length(
         drawing.rows, SERIES, drawing.folder / "uniform", "Uniform sums, by what was trained on"

@@ -75,10 +75,10 @@ def _drawn_products(rng, n):
 
 def _counts(name, length, runs, slice):
     n, counts = len(runs), np.bincount(runs, minlength=SHOWN + 1).tolist()
-    asked = {f"exactly-{run}": counts[run] for run in range(SHOWN + 1)}
-    for metric, found in {**asked, "at-most-4": sum(counts[:5])}.items():
-        low, high = wilson(found, n)
-        yield _row(name, length, metric, found / n, slice=slice, n=n, low=low, high=high)
+    exactly = {f"exactly-{run}": counts[run] for run in range(SHOWN + 1)}
+    for metric, count in {**exactly, "at-most-4": sum(counts[:5])}.items():
+        low, high = wilson(count, n)
+        yield _row(name, length, metric, count / n, slice=slice, n=n, low=low, high=high)
 
 
 def _printed(rng, n):
@@ -97,8 +97,8 @@ def _printed(rng, n):
                 products.operands.tolist(), products.lengths[:, 0].tolist(), products.answer.tolist(),
                 strict=True,
             ):  # fmt: skip
-                told = printed_multiplication(pair[0][:few], pair[1][:length], mended=mended)
-                right += told == answer[: len(told)] and not any(answer[len(told) :])
+                answered = printed_multiplication(pair[0][:few], pair[1][:length], mended=mended)
+                right += answered == answer[: len(answered)] and not any(answer[len(answered) :])
             yield _right("algorithm-2-printed", length, right, n, slice)
 
 

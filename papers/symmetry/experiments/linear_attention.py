@@ -29,8 +29,8 @@ def measure(lab):
     seeds, steps, samples = SIZES[lab.scale]
     for seed in lab.seeds if lab.seeds is not None else range(seeds):
         for part in (_figure_9, _figure_15, _without_decay, _sizes):
-            yield from (_row(seed, *told) for told in part(seed, steps, samples))
-        yield from (_row(seed, *told) for told in _one_position(seed))
+            yield from (_row(seed, *values) for values in part(seed, steps, samples))
+        yield from (_row(seed, *values) for values in _one_position(seed))
 
 
 def draw(drawing):

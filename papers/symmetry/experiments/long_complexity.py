@@ -27,13 +27,13 @@ def measure_run(lab, run):
 
 def draw(drawing):
     length = LENGTH.get(drawing.scale, 40)
-    asked = {"length": length, "kind": "cascade"}
+    cell = {"length": length, "kind": "cascade"}
     from_rows.by_run(
         drawing.rows,
         SERIES,
         drawing.folder / "figure-8c",
         f"Cascades in sums of {length} digits",
-        **asked,
+        **cell,
     )
     from_rows.by_length(
         drawing.rows, SERIES, drawing.folder / "uniform", "Uniform sums, by what was trained on"

@@ -43,13 +43,13 @@ def print_ledger(entries: Sequence[Entry]) -> None:
 
 def count(entries: Sequence[Entry]) -> str:
     """`117 claims: 112 open, 5 reproduced`."""
-    held = [each.status for each in entries]
-    parts = [f"{held.count(status)} {status}" for status in STATUSES if status in held]
-    return f"{len(held)} claim{'s' * (len(held) != 1)}: {', '.join(parts) or 'none'}"
+    statuses = [each.status for each in entries]
+    parts = [f"{statuses.count(each)} {each}" for each in STATUSES if each in statuses]
+    return f"{len(statuses)} claim{'s' * (len(statuses) != 1)}: {', '.join(parts) or 'none'}"
 
 
 def print_claim(entry: Entry) -> None:
-    """One claim in full: what it says, what decides it, what we have."""
+    """One claim in full: the statement, the rule that decides it, and our numbers."""
     claim = entry.claim
     facts = {
         "paper": f"{entry.about.title}, arXiv {entry.about.arxiv}",
@@ -114,10 +114,10 @@ def status_of(entry: Entry) -> str:
 
 def _status(entry: Entry) -> str:
     """`partly (7 of 8)`, `partly (8 of 8; 1 of 3 seeds)`."""
-    told = [f"{entry.held} of {len(entry.shown)}"] if entry.status == "partly" else []
+    notes = [f"{entry.holding} of {len(entry.shown)}"] if entry.status == "partly" else []
     if entry.measured and entry.missing:
-        told.append(f"{entry.seeds} of {entry.claim.seeds} seeds")
-    return entry.status + (f" ({'; '.join(told)})" if told else "")
+        notes.append(f"{entry.seeds} of {entry.claim.seeds} seeds")
+    return entry.status + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def _brief(text: str) -> str:
@@ -127,10 +127,10 @@ def _brief(text: str) -> str:
 def _line(verdict: Verdict, unit: str) -> str:
     """`addition-relative, 7 digits: at least 85.0%; 99.8%, holds`."""
     cell, theirs = verdict.ours.cell, verdict.condition.theirs
-    told = f"{cell.told(unit=unit)}: {verdict.bound(unit)}"
-    found = [
+    rule = f"{cell.describe(unit=unit)}: {verdict.bound(unit)}"
+    numbers = [
         cell.number(n.value) for n in (verdict.ours, verdict.against) if n and n.value is not None
     ]
-    shown = " against ".join(found) + ", " if found else ""
+    shown = " against ".join(numbers) + ", " if numbers else ""
     published = f" (published: {cell.number(theirs)})" if theirs is not None else ""
-    return f"{told}; {shown}{MARKS[verdict.holds]}{published}"
+    return f"{rule}; {shown}{MARKS[verdict.holds]}{published}"

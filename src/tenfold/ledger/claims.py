@@ -1,4 +1,4 @@
-"""Claims, as `papers/PAPER/claims.yaml` writes them: what is said, where, and the rule that decides."""
+"""Claims, as `papers/PAPER/claims.yaml` writes them: the statement, its place, and the rule that decides it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Text = Annotated[str, pydantic.StringConstraints(min_length=1, strip_whitespace=
 
 
 class Claim(Strict):
-    """What a paper says, where, what it published, how we test it, and what counts as shown."""
+    """A statement of a paper, its place, the published numbers, how we test it, and the rule that decides it."""
 
     id: Name
     place: Text
@@ -34,7 +34,7 @@ class Claim(Strict):
     seeds: pydantic.PositiveInt = 3  # so many at the least, in every cell
     unit: str | None = None  # of lengths, if not the paper's
     where: RuleCell = RuleCell()  # laid under every condition
-    given: tuple[Condition, ...] = ()  # without these the experiment says nothing about the claim
+    given: tuple[Condition, ...] = ()  # without these the experiment does not decide the claim
     shown: Annotated[tuple[Condition, ...], pydantic.Field(min_length=1)]
 
     @property
@@ -63,8 +63,8 @@ class Sheet(Strict):
 
 def papers(shelves: Sequence[Path] = ()) -> list[str]:
     """Every paper that has claims."""
-    found = [path for shelf in shelves or SHELVES for path in shelf.glob(f"*/{CLAIMS}")]
-    return sorted({path.parent.name for path in found})
+    paths = [path for shelf in shelves or SHELVES for path in shelf.glob(f"*/{CLAIMS}")]
+    return sorted({path.parent.name for path in paths})
 
 
 def read_claims(paper: str, shelves: Sequence[Path] = ()) -> Sheet:
@@ -89,7 +89,7 @@ def read_claims(paper: str, shelves: Sequence[Path] = ()) -> Sheet:
 
 
 def _check(claim: Claim, sheet: Sheet) -> None:
-    """What can be seen only beside the sheet's other claims, or once a rule is put together."""
+    """Check what depends on the sheet's other claims, or on the rule as a whole."""
     if [other.id for other in sheet.claims].count(claim.id) > 1:
         raise TenfoldError("there are two claims of this id")
     known = {other.experiment for other in sheet.claims}
@@ -97,15 +97,15 @@ def _check(claim: Claim, sheet: Sheet) -> None:
         if name not in known:
             raise unknown("experiment", name, known)
     if len(set(claim.reads)) < len(claim.reads):
-        told = ", ".join(claim.also)
+        names = ", ".join(claim.also)
         raise TenfoldError(
-            f"`also` is {told}; it names experiments beside {claim.experiment}, each once"
+            f"`also` is {names}; it names experiments beside {claim.experiment}, each once"
         )
     claim.rule()
 
 
 def _named(values: dict[str, Any], problem: str) -> str:
-    """`claims.3.place ...` with the claim's own name in place of its number."""
+    """The message `claims.3.place ...` with the id of the claim in place of its number."""
     for number, claim in enumerate(values.get("claims") or ()):
         if isinstance(claim, dict) and problem.startswith(f"claims.{number}."):
             return problem.replace(f"claims.{number}.", f"{claim.get('id', number)}: ", 1)
@@ -113,7 +113,7 @@ def _named(values: dict[str, Any], problem: str) -> str:
 
 
 def _refuse_unknown(kind: type[pydantic.BaseModel], values: Any, where: str) -> None:
-    """Unknown keys first, so that the message can suggest the right one."""
+    """Refuse unknown keys first, so that the message can suggest the right one."""
     if isinstance(values, list):
         for each in values:
             name = each.get("id") if isinstance(each, dict) else None

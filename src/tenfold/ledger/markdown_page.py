@@ -97,12 +97,12 @@ def status(text: str) -> str:
     >>> status("open")
     '<span class="status open"><span aria-hidden="true">○</span> open</span>'
     """
-    found = next((each for each in STATUSES if text.startswith(each)), None)
-    if found is None:
+    name_of_status = next((each for each in STATUSES if text.startswith(each)), None)
+    if name_of_status is None:
         return escape(text)
-    sign = f'<span aria-hidden="true">{MARKS[found]}</span>'
-    name = found.replace(" ", "-")
-    return f'<span class="status {name}">{sign} {found}</span>{escape(text[len(found) :])}'
+    sign = f'<span aria-hidden="true">{MARKS[name_of_status]}</span>'
+    name = name_of_status.replace(" ", "-")
+    return f'<span class="status {name}">{sign} {name_of_status}</span>{escape(text[len(name_of_status) :])}'
 
 
 def _headings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str]]:
@@ -145,9 +145,9 @@ def _inline(
         elif token.type == "html_inline":
             yield from (
                 _raw(escape(text))
-                if held is None
-                else _raw(_within(*picture(held["src"], held["alt"], next(numbers))))
-                for held, text in _parts(token.content)
+                if image is None
+                else _raw(_within(*picture(image["src"], image["alt"], next(numbers))))
+                for image, text in _parts(token.content)
             )
         else:
             yield token
@@ -179,8 +179,8 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {key: value or "" for key, value in attrs}
-        held = {"src": "", "alt": "", **given} if tag == "img" else None
-        self.parts.append((held, self.get_starttag_text() or ""))
+        image = {"src": "", "alt": "", **given} if tag == "img" else None
+        self.parts.append((image, self.get_starttag_text() or ""))
 
     def handle_endtag(self, tag: str) -> None:
         self.parts.append((None, f"</{tag}>"))
@@ -214,15 +214,15 @@ def _parts(html: str) -> list[tuple[dict[str, str] | None, str]]:
 def _block(html: str, picture: Picture, numbers: Iterator[int]) -> str:
     """Pictures beside each other, each over its words; the rest as text."""
     figures, text = [], ""
-    for held, other in _parts(html):
-        if held is None:
+    for image, other in _parts(html):
+        if image is None:
             text += other
             continue
-        drawn, broad = picture(held["src"], held["alt"], next(numbers))
-        kind, words = ' class="broad"' * broad, escape(held["alt"])
+        drawn, broad = picture(image["src"], image["alt"], next(numbers))
+        kind, words = ' class="broad"' * broad, escape(image["alt"])
         figures.append(f"<figure{kind}>{drawn}<figcaption>{words}</figcaption></figure>\n")
-    told = f"<p>{escape(text.strip())}</p>\n" if text.strip() else ""
-    return told + (f'<div class="many maps">\n{"".join(figures)}</div>\n' if figures else "")
+    paragraph = f"<p>{escape(text.strip())}</p>\n" if text.strip() else ""
+    return paragraph + (f'<div class="many maps">\n{"".join(figures)}</div>\n' if figures else "")
 
 
 def _open_table(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

@@ -29,10 +29,10 @@ def more_slices(
     """
     examiner = examiner_of(run, written)
     limit = examiner.batcher.format.longest()
-    asked = [length for length in lengths if limit is None or length <= limit]
+    possible = [length for length in lengths if limit is None or length <= limit]
     known = _known(run) if written is None else set()
     for row in of_both(
-        lab, run, lambda model: examiner.rows(model, asked, slices, run.recipe.eval.n)
+        lab, run, lambda model: examiner.rows(model, possible, slices, run.recipe.eval.n)
     ):
         if (row["length"], row["slice"]) not in known:
             yield row
@@ -58,7 +58,7 @@ def every_run(
     Cascades of these lengths and through all columns, and carries in a row that do not run on; those that the run has are
     left out.
     """
-    asked: dict[str, Sampler] = {
+    by_label: dict[str, Sampler] = {
         **{
             f"cascade-{k}": functools.partial(samplers.cascade, cascade=k)
             for k in cascades
@@ -72,29 +72,29 @@ def every_run(
         },
     }
     known = _known(run)
-    wanted = {label: draw for label, draw in asked.items() if (length, label) not in known}
+    wanted = {label: draw for label, draw in by_label.items() if (length, label) not in known}
     examiner = examiner_of(run)
 
     def ask(model: Answerer) -> Sequence[Measurement]:
-        found: list[Measurement] = []
+        rows: list[Measurement] = []
         for label, draw in wanted.items():
             examples = examiner.problems(length, label, draw, run.recipe.eval.n)
-            found += examiner.grade(model, examples, length, label)
-        return found
+            rows += examiner.grade(model, examples, length, label)
+        return rows
 
     yield from of_both(lab, run, ask)
 
 
 def of_both(lab: Lab, run: Run, ask: Ask) -> Iterator[Row]:
-    """What is asked of the best checkpoint and of the final one; once, where they are the same."""
+    """Measure the best and the final checkpoint; once, where they are the same."""
     about = lab.about(run)
-    held: dict[bool, Sequence[Measurement]] = {}
+    measured: dict[bool, Sequence[Measurement]] = {}
     alike = run.result()["best_step"] == run.result()["steps"]
     for which in CHECKPOINTS:
         key = alike or which == "best"
-        if key not in held:
-            held[key] = ask(run.answerer(which))
-        yield from ({**about, **row.as_json(), "checkpoint": which} for row in held[key])
+        if key not in measured:
+            measured[key] = ask(run.answerer(which))
+        yield from ({**about, **row.as_json(), "checkpoint": which} for row in measured[key])
 
 
 def examiner_of(run: Run, written: Format | None = None) -> Examiner:
@@ -130,7 +130,7 @@ def spread(lab: Lab, run: Run) -> Iterator[Row]:
 
 
 def looked_at(run: Run) -> list[tuple[int, dict[int, float]]]:
-    """Steps and exact match by length, as training found them on its way."""
+    """Steps and exact match by length, from the evaluations during training."""
     lines = [line for line in run.metrics() if "eval" in line]
     return [
         (line["step"], {int(length): value for length, value in line["eval"]["exact"].items()})
@@ -140,11 +140,11 @@ def looked_at(run: Run) -> list[tuple[int, dict[int, float]]]:
 
 def gains(lab: Lab, recipe: str, better: str, than: str) -> Iterator[Row]:
     """Exact match of one recipe less that of another, seed by seed, at every length: `exact-gain`, under a name of its own."""
-    found = {(run.recipe.name, run.recipe.seed): run for run in lab.runs}
-    for (name, seed), run in found.items():
-        if name != better or (than, seed) not in found:
+    runs = {(run.recipe.name, run.recipe.seed): run for run in lab.runs}
+    for (name, seed), run in runs.items():
+        if name != better or (than, seed) not in runs:
             continue
-        ours, other = _uniform(run), _uniform(found[than, seed])
+        ours, other = _uniform(run), _uniform(runs[than, seed])
         shared = {"recipe": recipe, "seed": seed, "slice": "uniform", "metric": "exact-gain"}
         shared |= {key: lab.about(run)[key] for key in ("task", "format", "trained", "steps")}
         for length in ours.keys() & other.keys():
@@ -152,9 +152,9 @@ def gains(lab: Lab, recipe: str, better: str, than: str) -> Iterator[Row]:
 
 
 def _uniform(run: Run) -> dict[int, float]:
-    asked = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}
+    cell = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}
     rows = run.result()["rows"]
-    return {row["length"]: row["value"] for row in rows if asked.items() <= row.items()}
+    return {row["length"]: row["value"] for row in rows if cell.items() <= row.items()}
 
 
 def _known(run: Run) -> set[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""A paper's page, `papers/PAPER/README.md`: what people wrote, and between marks what the ledger knows.
+"""A paper's page, `papers/PAPER/README.md`: text by people, and between marks text by the ledger.
 
     ## Figure 2
     With relative positions sums stay right far past the training length.
@@ -7,7 +7,7 @@
     <!-- end -->
 
 Before the bar stand figures of experiments (`results/PAPER/addition/SCALE/accuracy.png`, the largest scale that is
-committed), behind it claims, each by its id or by a pattern. What was not run is said to be so. Every claim of the
+committed), behind it claims, each by its id or by a pattern. The page says what was not run. Every claim of the
 paper must have its place on the page.
 """
 
@@ -51,31 +51,31 @@ def fill(page: Path, entries: Sequence[Entry], results: Path, drawings: Path | N
         raise TenfoldError(
             f'{page}: a part is "<!-- ours: FIGURES | CLAIMS -->" up to "<!-- end -->"'
         )
-    told: set[str] = set()
+    placed: set[str] = set()
 
-    def part(found: re.Match[str]) -> str:
-        opening, figures, patterns, _, closing = found.groups()
+    def part(mark: re.Match[str]) -> str:
+        opening, figures, patterns, _, closing = mark.groups()
         chosen = [
             entry for pattern in patterns.split() for entry in _matching(pattern, entries, page)
         ]
-        told.update(entry.id for entry in chosen)
+        placed.update(entry.id for entry in chosen)
         shown = [_figure(name, entries, page, places) for name in figures.split()]
         shown.sort(
-            key=lambda held: not held.startswith("<img")
-        )  # an image behind words is no figure
+            key=lambda line: not line.startswith("<img")
+        )  # images first, then what is missing
         return "\n".join([opening.rstrip("\n"), *shown, "", table(chosen), closing])
 
     filled = MARK.sub(part, text)
-    if told and (left := [entry.claim.id for entry in entries if entry.id not in told]):
+    if placed and (left := [entry.claim.id for entry in entries if entry.id not in placed]):
         raise TenfoldError(f"{page} has no place for the claim {left[0]} ({len(left)} in all)")
     return filled
 
 
 def _matching(pattern: str, entries: Sequence[Entry], page: Path) -> list[Entry]:
-    found = [entry for entry in entries if fnmatchcase(entry.claim.id, pattern)]
-    if not found:
+    matching = [entry for entry in entries if fnmatchcase(entry.claim.id, pattern)]
+    if not matching:
         raise TenfoldError(f'{page}: no claim of the paper is "{pattern}"')
-    return found
+    return matching
 
 
 def _figure(name: str, entries: Sequence[Entry], page: Path, places: Sequence[Path]) -> str:

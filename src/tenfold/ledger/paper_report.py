@@ -85,18 +85,20 @@ def _find(paper: str, shelves: Sequence[Path]) -> Path:
 def _body(made: Rendered, entries: Sequence[Entry]) -> str:
     """The page's text, and below its title how many claims are how, and what there is to go to."""
     title, end, rest = made.body.partition("</h1>") if made.title else ("", "", made.body)
-    held = [entry.status for entry in entries]
+    statuses = [entry.status for entry in entries]
     counts = "".join(
-        f"<span>{status(each)}: {held.count(each)}</span>" for each in STATUSES if each in held
+        f"<span>{status(each)}: {statuses.count(each)}</span>"
+        for each in STATUSES
+        if each in statuses
     )
     items = "".join(
         f'<li{" class=deeper" * (level > 2)}><a href="#{escape(place)}">{escape(words)}</a></li>'
         for level, place, words in made.contents
     )
     nav = f'<nav aria-label="Contents"><ul>{items}</ul></nav>' if items else ""
-    several = f"{len(held)} claim{'s' * (len(held) != 1)}"
-    told = f'<p class="statuses"><span>{several}</span>{counts}</p>'
-    return f"{title}{end}\n{told}\n{nav}\n{rest}"
+    several = f"{len(statuses)} claim{'s' * (len(statuses) != 1)}"
+    summary = f'<p class="statuses"><span>{several}</span>{counts}</p>'
+    return f"{title}{end}\n{summary}\n{nav}\n{rest}"
 
 
 def _pictures(page: Path, drawings: Path | None) -> Picture:
@@ -125,8 +127,8 @@ def _pictures(page: Path, drawings: Path | None) -> Picture:
 
 
 def _broad(drawing: str) -> bool:
-    found = re.search(r'viewBox="[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)"', drawing)
-    return found is not None and float(found[1]) > BROAD * float(found[2])
+    box = re.search(r'viewBox="[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)"', drawing)
+    return box is not None and float(box[1]) > BROAD * float(box[2])
 
 
 def _links(page: Path, out: Path) -> Link:

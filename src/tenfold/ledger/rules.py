@@ -65,37 +65,37 @@ class RuleCell(Strict):
 
     @pydantic.model_validator(mode="after")
     def _lists_name_cells(self) -> RuleCell:
-        """An empty list would hold of nothing, and a value twice would count twice."""
-        for key, value in self.said().items():
+        """Refuse an empty list, which no row could match, and repeated values, which would count twice."""
+        for key, value in self.stated().items():
             if isinstance(value, list) and (not value or len(set(value)) < len(value)):
                 raise ValueError(f"`{key}` is {value}; a list names one cell or more, each once")
         return self
 
     def over(self, below: RuleCell) -> RuleCell:
-        """This cell, with the values of another where it says nothing."""
-        return RuleCell(**{**below.said(), **self.said()})
+        """This cell, with the values of another cell for the keys it leaves out."""
+        return RuleCell(**{**below.stated(), **self.stated()})
 
-    def said(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True)
 
     def each(self) -> Iterator[RuleCell]:
         """The cells that lists stand for."""
-        said = self.said()
-        several = {key: value for key, value in said.items() if isinstance(value, list)}
+        stated = self.stated()
+        several = {key: value for key, value in stated.items() if isinstance(value, list)}
         for point in itertools.product(*several.values()):
-            yield RuleCell(**{**said, **dict(zip(several, point, strict=True))})
+            yield RuleCell(**{**stated, **dict(zip(several, point, strict=True))})
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
-        own = {key: (value,) for key, value in self.said().items() if key != "take"}
+        own = {key: (value,) for key, value in self.stated().items() if key != "take"}
         left = list(rows)
         for key, values in {**own, **{k: v for k, v in USUAL.items() if k not in own}}.items():
             left = [row for row in left if _column(row, key) in values]
         return left
 
-    def told(self, keys: Sequence[str] | None = None, unit: str = "digits") -> str:
+    def describe(self, keys: Sequence[str] | None = None, unit: str = "digits") -> str:
         """`addition-relative, 7 digits`; of these columns alone, if they are named."""
-        said = {k: v for k, v in self.said().items() if v != "" and (keys is None or k in keys)}
-        return ", ".join(_word(key, value, unit) for key, value in said.items())
+        stated = {k: v for k, v in self.stated().items() if v != "" and (keys is None or k in keys)}
+        return ", ".join(_word(key, value, unit) for key, value in stated.items())
 
     @property
     def share(self) -> bool:
@@ -136,12 +136,12 @@ class Condition(Strict):
     def _one_bound(self) -> Condition:
         given = [k for k in BOUNDS if getattr(self, k) is not None]
         if len(given) != 1:
-            told = " and ".join(given) or "none"
-            raise ValueError(f"a condition has one bound, not {told}; one of {', '.join(BOUNDS)}")
+            bounds = " and ".join(given) or "none"
+            raise ValueError(f"a condition has one bound, not {bounds}; one of {', '.join(BOUNDS)}")
         other = self.other
         if other is None and (self.by or self.factor != 1.0):
             raise ValueError("`by` and `factor` go with above, below or near")
-        if other is not None and any(isinstance(v, list) for v in other.said().values()):
+        if other is not None and any(isinstance(v, list) for v in other.stated().values()):
             raise ValueError(f"`{given[0]}` names one cell, not a list")
         if self.near is not None and (self.by == 0 or self.factor != 1.0):
             raise ValueError("`near` wants `by`, how far, and no `factor`")
@@ -156,18 +156,18 @@ class Condition(Strict):
         laid = self.model_copy(update={"where": self.where.over(below)})
         other = self.other
         if other is not None and any(other.over(cell) == cell for cell in laid.where.each()):
-            raise TenfoldError(f"`{self.bound}: {other.said()}` compares a cell with itself")
+            raise TenfoldError(f"`{self.bound}: {other.stated()}` compares a cell with itself")
         return laid
 
     def judged(self, rows: Sequence[Row], seeds: int) -> list[Verdict]:
         """A verdict a cell; `seeds` are wanted at the least."""
-        found = []
+        verdicts = []
         for cell in self.where.each():
             ours = _number(cell, rows, seeds)
             other = self.other
             against = None if other is None else _number(other.over(cell), rows, seeds)
-            found.append(Verdict(self, ours, against))
-        return found
+            verdicts.append(Verdict(self, ours, against))
+        return verdicts
 
     def holds(self, value: float, other: float) -> bool:
         """Whether it does, rounding aside; what is equal but for rounding is neither above nor below."""
@@ -213,29 +213,32 @@ class Verdict:
 
     def bound(self, unit: str) -> str:
         """`at least 85.0%`, `above addition-absolute by 10.0%`."""
-        told, value = self.condition, self.ours.cell.number
-        if told.within is not None:
-            return f"within {value(told.within[1])} of {value(told.within[0])}"
-        if told.other is None:
-            kind = "at least" if told.at_least is not None else "at most"
-            return f"{kind} {value(getattr(told, told.bound))}"
-        words = [told.bound, f"{told.factor:g} times" if told.factor != 1 else ""]
-        words += [told.other.told(unit=unit), f"by {value(told.by)}" if told.by else ""]
+        condition, value = self.condition, self.ours.cell.number
+        if condition.within is not None:
+            return f"within {value(condition.within[1])} of {value(condition.within[0])}"
+        if condition.other is None:
+            kind = "at least" if condition.at_least is not None else "at most"
+            return f"{kind} {value(getattr(condition, condition.bound))}"
+        words = [condition.bound, f"{condition.factor:g} times" if condition.factor != 1 else ""]
+        words += [
+            condition.other.describe(unit=unit),
+            f"by {value(condition.by)}" if condition.by else "",
+        ]
         return " ".join(filter(None, words))
 
 
 def _number(cell: RuleCell, rows: Sequence[Row], seeds: int) -> Number:
-    found = cell.rows(rows)
-    by_seed: dict[Any, float] = {row["seed"]: row["value"] for row in found}
-    if len(by_seed) < len(found):
+    matching = cell.rows(rows)
+    by_seed: dict[Any, float] = {row["seed"]: row["value"] for row in matching}
+    if len(by_seed) < len(matching):
         raise TenfoldError(
-            f"a rule's cell ({cell.told()}) has {len(found)} rows for {len(by_seed)} seeds; "
+            f"a rule's cell ({cell.describe()}) has {len(matching)} rows for {len(by_seed)} seeds; "
             "name another column, such as metric or slice"
         )
-    runs = tuple(dict.fromkeys(row["run"] for row in found if row["run"]))
-    if not found:
-        return Number(cell, None, 0, (), f"{cell.told()}: no rows")
-    lacks = f"{cell.told()}: {len(by_seed)} of {seeds} seeds" if len(by_seed) < seeds else ""
+    runs = tuple(dict.fromkeys(row["run"] for row in matching if row["run"]))
+    if not matching:
+        return Number(cell, None, 0, (), f"{cell.describe()}: no rows")
+    lacks = f"{cell.describe()}: {len(by_seed)} of {seeds} seeds" if len(by_seed) < seeds else ""
     value = TAKES[cell.take or "median"](list(by_seed.values()))
     return Number(cell, value, len(by_seed), runs, lacks)
 

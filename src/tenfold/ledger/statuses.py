@@ -1,7 +1,7 @@
 """The ledger: every claim of a paper, and what committed results make of it.
 
 `papers/PAPER/claims.yaml` says what is claimed, where, and the rule that decides; the status follows
-from `results/PAPER/EXPERIMENT/SCALE/rows.csv`. docs/ledger.md tells the whole.
+from `results/PAPER/EXPERIMENT/SCALE/rows.csv`. docs/ledger.md explains all of it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,16 @@ STATUSES: tuple[Status, ...] = (
     "open", "reproduced", "partly", "contradicted", "not shown at this scale",
 )  # fmt: skip
 Tables = Mapping[str, list[Row]]  # an experiment's rows by scale
-MEASURED = {"value", "n", "low", "high", "claim", "commit", "date"}  # the rest says which row it is
-MANY = 12  # cells that can be told one by one
+MEASURED = {
+    "value",
+    "n",
+    "low",
+    "high",
+    "claim",
+    "commit",
+    "date",
+}  # the other columns identify a row
+MANY = 12  # cells that are listed one by one
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,7 @@ class Entry:
 
     @property
     def unmet(self) -> list[Verdict]:
-        """What is given in the rule and not there: whatever else is measured says nothing about the claim."""
+        """Conditions that the rule takes as given and that are not met; without them the experiment decides nothing."""
         return [verdict for verdict in self.given if verdict.holds is False]
 
     @property
@@ -90,26 +98,26 @@ class Entry:
         """What the rule makes of the rows; fewer seeds than are wanted decide a claim in part at most."""
         if not self.measured:
             return "open"
-        found = self._found()
+        judged = self._judged_status()
         if not self.missing:
-            return found
+            return judged
         early: dict[Status, Status] = {"reproduced": "partly", "contradicted": "open"}
-        return early.get(found, found)
+        return early.get(judged, judged)
 
-    def _found(self) -> Status:
+    def _judged_status(self) -> Status:
         large = self.claim.scale == "any" or self.scale == "paper"
         if self.unmet:
             return "open" if large else "not shown at this scale"
-        held = [verdict.holds for verdict in self.shown]
-        if all(held):
+        verdicts = [verdict.holds for verdict in self.shown]
+        if all(verdicts):
             return "reproduced"
-        if any(held):
+        if any(verdicts):
             return "partly"
         return "contradicted" if large else "not shown at this scale"
 
     @property
-    def held(self) -> int:
-        """How many cells of the rule hold."""
+    def holding(self) -> int:
+        """The number of cells of the rule whose condition holds."""
         return sum(verdict.holds is True for verdict in self.shown)
 
     @property
@@ -128,7 +136,7 @@ class Entry:
             "how": claim.how, "experiment": f"{self.paper}/{claim.experiment}",
             "also": [f"{self.paper}/{name}" for name in claim.also],
             "status": self.status, "ours": ours(self), "theirs": claim.theirs,
-            "held": self.held, "of": len(self.shown), "runs": self.runs, "scale": self.scale,
+            "held": self.holding, "of": len(self.shown), "runs": self.runs, "scale": self.scale,
             "missing": self.missing,
         }  # fmt: skip
 
@@ -141,13 +149,13 @@ def ledger(
     for key in only or ():
         if key not in known:
             raise unknown("paper", key, known)
-    found = []
+    entries = []
     for key in only or known:
         sheet = read_claims(key, shelves)
         read = dict.fromkeys(name for claim in sheet.claims for name in claim.reads)
         tables = {name: committed(key, name, results) for name in read}
-        found += [entry(key, sheet.paper, claim, tables) for claim in sheet.claims]
-    return found
+        entries += [entry(key, sheet.paper, claim, tables) for claim in sheet.claims]
+    return entries
 
 
 def entry(paper: str, about: About, claim: Claim, tables: Mapping[str, Tables]) -> Entry:
@@ -165,11 +173,11 @@ def entry(paper: str, about: About, claim: Claim, tables: Mapping[str, Tables]) 
 
 def _together(tables: Sequence[list[Row]]) -> list[Row]:
     """Rows of several experiments; a run that two of them share is there once, as the first has it."""
-    found = list(tables[0])
+    together = list(tables[0])
     for rows in tables[1:]:
-        known = {_which(row) for row in found}
-        found += [row for row in rows if _which(row) not in known]
-    return found
+        known = {_which(row) for row in together}
+        together += [row for row in rows if _which(row) not in known]
+    return together
 
 
 def _which(row: Row) -> tuple[Any, ...]:
@@ -178,10 +186,10 @@ def _which(row: Row) -> tuple[Any, ...]:
 
 def find(name: str) -> Entry:
     """One claim by its id: `symmetry/fig2-rpe-holds`."""
-    found = {each.id: each for each in ledger()}
-    if name not in found:
-        raise unknown("claim", name, found)
-    return found[name]
+    entries = {each.id: each for each in ledger()}
+    if name not in entries:
+        raise unknown("claim", name, entries)
+    return entries[name]
 
 
 def ours(entry: Entry) -> str:
@@ -195,20 +203,20 @@ def ours(entry: Entry) -> str:
     shown = [verdict for verdict in entry.shown if verdict.holds is not None]
     cells = [verdict.ours.cell for verdict in shown]
     others = [verdict.condition.other for verdict in shown if verdict.condition.other]
-    told = []
+    numbers = []
     for verdict in shown:
-        told.append(_labelled(verdict.ours, _varying(cells), entry.unit))
+        numbers.append(_labelled(verdict.ours, _varying(cells), entry.unit))
         if verdict.against is not None:
             same = verdict.against.cell.metric == verdict.ours.cell.metric
             other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
-            told[-1] += f" against {other}"
-    if len(told) > MANY:
-        failed = [one for one, verdict in zip(told, shown, strict=True) if not verdict.holds]
+            numbers[-1] += f" against {other}"
+    if len(numbers) > MANY:
+        failed = [one for one, verdict in zip(numbers, shown, strict=True) if not verdict.holds]
         more = [f"{len(failed) - MANY} more"] if len(failed) > MANY else []
-        told = [f"{len(told) - len(failed)} of {len(told)} hold"]
+        numbers = [f"{len(numbers) - len(failed)} of {len(numbers)} hold"]
         if failed:
-            told.append(f"not {', '.join(failed[:MANY] + more)}")
-    parts = [", ".join(_not_given(entry)), ", ".join(told)]
+            numbers.append(f"not {', '.join(failed[:MANY] + more)}")
+    parts = [", ".join(_not_given(entry)), ", ".join(numbers)]
     takes = {cell.take or "median" for cell in cells}
     if entry.seeds < entry.claim.seeds:
         parts.append(f"{entry.seeds} of {entry.claim.seeds} seeds so far")
@@ -228,14 +236,16 @@ def _labelled(number: Number, keys: Sequence[str] | None, unit: str, known: bool
     """`10 digits 95.0%`; where the value stands alone or is no share, with its metric, unless that is known: `wrong 3`."""
     cell = number.cell
     value = "" if number.value is None else cell.number(number.value)
-    told = cell.told(keys, unit)
-    known = known or "metric" in (cell.said() if keys is None else keys)
-    if not known and not (cell.share and told):
-        told = ", ".join(filter(None, [told, str(cell.metric or "exact")]))
-    return f"{told} {value}".strip()
+    words = cell.describe(keys, unit)
+    known = known or "metric" in (cell.stated() if keys is None else keys)
+    if not known and not (cell.share and words):
+        words = ", ".join(filter(None, [words, str(cell.metric or "exact")]))
+    return f"{words} {value}".strip()
 
 
 def _varying(cells: Sequence[RuleCell]) -> list[str]:
-    """The columns in which cells differ; only these tell them apart."""
-    said = [cell.said() for cell in cells]
-    return [key for key in RuleCell.model_fields if len({str(each.get(key)) for each in said}) > 1]
+    """The columns in which cells differ."""
+    stated = [cell.stated() for cell in cells]
+    return [
+        key for key in RuleCell.model_fields if len({str(each.get(key)) for each in stated}) > 1
+    ]

@@ -339,4 +339,4 @@ def test_the_experiment_measures_what_its_claims_ask_for():
     for claim in claims:
         for condition in claim.shown:
             for cell in condition.where.over(claim.where).each():
-                assert len(cell.rows(found.rows)) == 1, f"{claim.id}: {cell.told()}"
+                assert len(cell.rows(found.rows)) == 1, f"{claim.id}: {cell.describe()}"
