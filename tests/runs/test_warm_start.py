@@ -8,10 +8,12 @@ import torch
 
 import tenfold as package
 from tenfold.core.errors import TenfoldError
+from tenfold.runs.lease import Lease
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
 from tenfold.runs.train import train
 from tenfold.runs.warm_start import hash_of
+from tenfold.sweeps.worker import SweepJob, do
 
 
 class Crash(Exception):
@@ -177,3 +179,14 @@ def test_the_command(source, tenfold, tmp_path):
     code, _, err = tenfold("train", "r.yaml", "--from", "nowhere")
     assert (code, err.count("\n")) == (2, 1)
     assert "train.from" in err
+
+
+def test_a_worker_elsewhere_finds_the_source(source, recipe, tmp_path, monkeypatch):
+    """As on a cluster, where a worker starts in another folder than the driver."""
+    warm = recipe.replace(train={"from": "./source"})
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with Lease(tmp_path / "driver"):
+        ending = do(SweepJob(warm.as_json(), tmp_path / "run", tmp_path / "driver", tmp_path))
+    assert ending.result == "finished", ending.reason
+    assert Run.open(tmp_path / "run").recipe == warm
