@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.tasks import samplers
 from tenfold.features.proofs.certify import (
     CERTIFICATE,
@@ -42,7 +42,11 @@ LONG = {
 
 
 def main() -> None:
-    for name in sys.argv[1:] or SEEDS:
+    chosen = sys.argv[1:] or list(SEEDS)
+    for name in chosen:
+        if name not in SEEDS:
+            raise SystemExit(f"error: {unknown('task', name, SEEDS)}")
+    for name in chosen:
         recipes = [recipe(f"certified/{name}", seed=seed) for seed in range(SEEDS[name])]
         with Board() as board:
             runs = sweep(recipes, progress=board)
