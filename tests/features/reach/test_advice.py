@@ -5,6 +5,7 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings import ENCODINGS
 from tenfold.features.reach.advice import advise
+from tenfold.features.reach.measured_rise import measured_rises
 from tenfold.features.reach.receptive_field import reach
 from tenfold.features.reach.series_by_name import given, several
 
@@ -42,9 +43,40 @@ def test_divergent_in_the_limit_alone(all_of_them, name):
 
 def test_divergent_in_practice(all_of_them):
     """A longer text adds weight to every head."""
-    for name in ("inverse", "inverse-log", "none", "rotary", "sinusoidal"):
+    for name in ("inverse", "inverse-log", "none"):
         assert all_of_them[name].adds[0] > 0.05
         assert all_of_them[name].expect.startswith("should get worse")
+
+
+@pytest.mark.parametrize("name", ["rotary", "rotary-yarn", "sinusoidal", "learned", "xpos"])
+def test_of_rotations_theory_says_nothing(all_of_them, name):
+    advice = all_of_them[name]
+    assert (advice.expect, advice.verdict) == ("theory says nothing", "no bias")
+    assert (advice.converges, advice.adds, advice.unseen) == (None, None, None)
+
+
+@pytest.mark.parametrize(("train", "serve"), [(512, 2304), (2048, 16384)])
+def test_the_most_useful_first(train, serve):
+    """A window of 17 tokens holds, and is of little use; what theory says nothing of comes last."""
+    names = [each.name for each in advise(train, serve)]
+    assert names.index("window") > names.index("alibi")
+    assert names.index("window") > names.index("type-1")
+    assert names.index("window") < names.index("inverse") < names.index("rotary")
+
+
+def test_what_is_lost(all_of_them):
+    assert all_of_them["window"].unseen == pytest.approx(1 - 17 / 16384)
+    assert all_of_them["alibi"].unseen == pytest.approx(1 - 767 / 16384)
+    assert all_of_them["inverse"].unseen == 0
+
+
+def test_measured_results_stand_beside_theory(all_of_them, tmp_path):
+    alibi, rotary = all_of_them["alibi"].measured, all_of_them["rotary"].measured
+    assert (alibi.train, alibi.serve, alibi.runs) == (128, 2304, 4)
+    assert alibi.most < 1 < 5 < rotary.least
+    assert all_of_them["power"].measured is None  # committed with several exponents
+    assert all_of_them["window"].measured is None  # not committed
+    assert measured_rises([tmp_path]) == {}
 
 
 def test_divergent_in_the_limit_yet_settled():

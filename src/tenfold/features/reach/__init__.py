@@ -11,6 +11,7 @@ a share eps of it are the theoretical receptive field (TRF) of the `extrapolatio
 | `bias_formula.py`, `series_from_formula.py`, `known_decays.py`, `bias_tables.py` | how formulas and tables are read |
 | `asymptotics.py`, `convergence_test.py` | expansions for large n; does the sum converge? |
 | `advice.py` | what to expect of each encoding at a longer length |
+| `measured_rise.py` | what committed runs measured at a longer length |
 | `empirical_field.py`, `run_reach.py` | the receptive field of a trained model |
 | `distance_profile.py`, `encoding_gallery.py` | the page that shows every encoding |
 | `reach_commands.py`, `reach_text.py`, `advice_text.py`, `run_reach_text.py` | commands and what they print |

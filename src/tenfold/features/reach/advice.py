@@ -8,24 +8,30 @@ may still add little over the range in question, to all heads or to some (Sandwi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import options_of
 from tenfold.encodings.decay_series import SeriesVerdict
 from tenfold.encodings.encoding import ENCODINGS
+from tenfold.features.reach.measured_rise import Rise, measured_rises
 from tenfold.features.reach.partial_sums import WAVY, growth
-from tenfold.features.reach.receptive_field import Fields, reaches
-from tenfold.features.reach.series_by_name import NamedSeries, given
+from tenfold.features.reach.receptive_field import Fields, over_heads, reach, reaches
+from tenfold.features.reach.series_by_name import UNWEIGHTED, NamedSeries, given
 
 SHARES = (0.5, 0.05, 0.01)
 LITTLE = 0.05  # the same share by which a perplexity counts as kept
 SEEN = "such encodings held in our runs (sandwich, kerple-log)"
+NOTHING = "theory says nothing"
+NO_BIAS = "positions enter by rotation or at the input; no bias depends on distance, and the theory is about biases"
+SIGHT = 0.05  # a head does not see what holds less than this share of its weight
+NEAR = 0.1  # seeing less than this share of the training length is of little use
 LIMITS = (
     "What a longer text adds is of the head that gains least and of the one that gains most. Sums count the bias alone: queries, keys and values are taken to matter alike at every distance.",
     "Convergence is enough for extrapolation in the paper's theorem; that divergence forbids it was only seen in experiments.",
+    "Out of sight is the share of the longer text that lies beyond the farthest head's reach (eps 0.05), in one layer.",
     "Keeping perplexity is not using a longer text: what lies beyond a head's reach it hardly sees.",
-    "Learned numbers (kerple-log, kerple-power, t5) are as first drawn; training moves them. Of places that enter by rotation or at the input, theory sees only that no weight falls with distance.",
+    "Learned numbers (kerple-log, kerple-power, t5) are as first drawn; training moves them. Of positions that enter by rotation or at the input, the theory says nothing.",
 )
 
 
@@ -41,6 +47,8 @@ class Advice:
     adds: tuple[float, float] | None  # in the least and in the most of heads
     expect: str
     learned: bool
+    unseen: float | None = None  # the share of the longer text beyond the farthest head's reach
+    measured: Rise | None = None  # of committed runs, with the options by default
 
 
 def advise(
@@ -50,7 +58,9 @@ def advise(
     heads: int = 8,
     shares: Sequence[float] = SHARES,
 ) -> list[Advice]:
-    """For encodings, formulas or tables; if none is named, for every encoding that needs no options.
+    """For encodings, formulas or tables; if none is named, for every encoding that needs no options, the most useful first.
+
+    Useful is what should keep its perplexity and sees far: see `_rank`.
 
     >>> from tenfold.features.reach.series_by_name import several
     >>> for results in advise(2048, 16384, several(["alibi", "inverse", "fire"])):
@@ -68,27 +78,34 @@ def advise(
     plain = (
         [given(name, heads) for name in ENCODINGS.names() if _plain(name)] if not requested else []
     )
-    results = [advice(about, train, serve, shares) for about in requested or plain]
-    return results if requested else sorted(results, key=_rank)
+    rises = measured_rises()
+    results = [
+        replace(advice(about, train, serve, shares), measured=rises.get(about.name))
+        for about in requested or plain
+    ]
+    return results if requested else sorted(results, key=lambda each: _rank(each, train, serve))
 
 
 def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] = SHARES) -> Advice:
     series = about.series
     if series is None:
-        nothing = "theory says nothing"
-        return Advice(about.name, None, "no series", about.why_not, [], None, nothing, False)
+        return Advice(about.name, None, "no series", about.why_not, [], None, NOTHING, False)
+    if series.decay is UNWEIGHTED:
+        return Advice(about.name, None, "no bias", NO_BIAS, [], None, NOTHING, False)
     verdicts, ends = series.verdicts, series.decay.ends
     fields = reaches(series, shares, ends)  # of a table, within what there is of it
-    adds = None
+    adds = unseen = None
     if ends is None or serve <= ends:
         each = growth(series, train, serve)
         adds = min(each), max(each)
+        farthest = over_heads(reach(series, SIGHT, ends))[-1]
+        unseen = 0.0 if farthest is None else max(0.0, 1 - farthest.low / serve)
     converges, verdict = of_all(verdicts)
     whys = list(dict.fromkeys(v.why for v in verdicts))
     whys = whys if len(whys) <= 2 else [series.decay.why]
     return Advice(
         about.name, converges, verdict, "; ".join(whys), fields, adds, _expect(verdicts, adds),
-        about.learned,
+        about.learned, unseen,
     )  # fmt: skip
 
 
@@ -145,8 +162,18 @@ def _plain(name: str) -> bool:
     return {p.name for p in needed} <= {"width", "heads", "head_size"}
 
 
-def _rank(each: Advice) -> tuple[int, float]:
-    """Sort key: encodings that should hold come first."""
-    if each.adds is None:
-        return 3, 0.0
-    return (0 if each.converges and each.adds[1] <= LITTLE else 1), each.adds[1]
+def _rank(each: Advice, train: int, serve: int) -> tuple[int, float]:
+    """Sort key: what should hold, the farthest-seeing first; then by what a longer text adds.
+
+    What sees less than a tenth of the training length comes after all that may hold: it loses almost the whole text.
+    """
+    if each.adds is None or each.unseen is None:
+        return 5, 0.0
+    least, most = each.adds
+    if (1 - each.unseen) * serve < NEAR * train:
+        return 3, each.unseen
+    if most <= LITTLE:
+        return 0, each.unseen
+    if each.converges:
+        return 1, most
+    return (2 if each.converges is None or least <= LITTLE else 4), most
