@@ -19,7 +19,7 @@ from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.models.decoding import Swift, by_neighbours, by_sweeps
 from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
-from tenfold.runs.shipped import shipped
+from tenfold.runs.run import shipped
 
 CACHED, FIXED, TABLE = "one digit at a time, with a cache", "fixed point", "its machine"
 
