@@ -203,6 +203,7 @@ def test_report(tenfold, run, tmp_path):
         (("--eval.slices", "[odd]"), ['unknown slice "odd"']),
         (("--train.lr", "abc"), ["train.lr", "'abc'"]),
         (("--train.lr",), ["--train.lr needs a value"]),
+        (("--train.from", ""), ["--train.from needs a value; null is none"]),
         (("--model.heads", "3"), ["width of 16", "3 heads"]),
         (("--model.kind", "decoder"), ["in-place", "causal"]),
         (("--pe.relation.axis", "abacus"), ['axis "abacus"', "scheme"]),
@@ -537,6 +538,7 @@ def test_ask_without_a_run(tenfold):
 def test_ask_without_a_question(tenfold, proved):
     refused(tenfold("ask"), "a question, or a run and a question")
     refused(tenfold("ask", proved, "1+1", "1+1"), "3 words")
+    refused(tenfold("ask", proved), "is a run; a question is missing")
 
 
 def test_rounding_is_bounded_or_not_as_asked(tenfold):

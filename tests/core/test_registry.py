@@ -11,6 +11,15 @@ from tenfold.encodings import ENCODINGS, ALiBi, Compose, NoPE, PerHead, Relative
 from tenfold.encodings import KerpleLog as Kerple
 
 
+class Broken:
+    """A component of another package, whose constructor fails."""
+
+    name = "broken"
+
+    def __init__(self, width: int) -> None:
+        raise ValueError("no\nsuch width")
+
+
 class Thing:
     name = "thing"
 
@@ -27,7 +36,7 @@ def needs(x: int, *, much: int) -> int:
 
 
 AT = Places(index=torch.arange(3)[None])
-THINGS = Registry("thing", "tenfold.tests", of=(Thing,))
+THINGS = Registry("thing", "tenfold.tests", of=(Thing, Broken))
 VERBS = Registry("verb", "tenfold.tests", of=(two_words, needs))
 
 
@@ -61,6 +70,14 @@ def test_what_the_caller_supplies_is_not_an_option():
 def test_unknown_name():
     with pytest.raises(TenfoldError, match='unknown thing "thin"; did you mean "thing"'):
         THINGS.build("thin")
+
+
+def test_a_component_of_another_package_that_fails_is_one_line():
+    with pytest.raises(TenfoldError, match=r'thing "broken" of \S+ cannot be built: ') as error:
+        THINGS.build("broken", width=8)
+    assert "ValueError: no such width (" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert isinstance(error.value.__cause__, ValueError)  # a program sees where it was raised
 
 
 def test_unknown_option():

@@ -137,7 +137,17 @@ def test_what_does_not_fit_is_one_line_and_writes_nothing(
     with pytest.raises(TenfoldError, match=message) as error:
         train(warm, tmp_path / "warm")
     assert "\n" not in str(error.value)
-    assert [path.name for path in (tmp_path / "warm").glob("*") if "lease" not in path.name] == []
+    assert not (tmp_path / "warm").exists()
+
+
+def test_a_run_whose_new_source_does_not_fit_stays(source, recipe, tmp_path):
+    """`fresh` removes the old run only after the weights to start from were found to fit."""
+    old = train(recipe, tmp_path / "old")
+    before = sorted(old.folder.rglob("*"))
+    warm = recipe.replace(model={"width": 32}, train={"from": str(source.folder)})
+    with pytest.raises(TenfoldError, match="cannot start from"):
+        train(warm, old.folder, fresh=True)
+    assert sorted(old.folder.rglob("*")) == before
 
 
 def test_a_run_that_is_not_there_or_has_not_finished(source, recipe):

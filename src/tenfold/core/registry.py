@@ -12,6 +12,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import traceback
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -139,7 +140,15 @@ class Registry(Generic[T]):
 
         def make(**supplied: Any) -> T:
             own = copy.deepcopy(options)  # a module among them belongs to one component alone
-            return component(**{k: v for k, v in supplied.items() if k in wanted}, **own)
+            try:
+                return component(**{k: v for k, v in supplied.items() if k in wanted}, **own)
+            except TenfoldError:
+                raise
+            except Exception as error:
+                if component.__module__.startswith("tenfold."):
+                    raise  # our own fault, which needs its traceback
+                what = f'{self.kind} "{spec.name}" of {component.__module__}'
+                raise TenfoldError(f"{what} cannot be built: {_described(error)}") from error
 
         return make
 
@@ -151,6 +160,13 @@ class Registry(Generic[T]):
         """For functions: the function with its options set."""
         spec = Spec.of(spec)
         return functools.partial(self[spec.name], **self.check(spec))
+
+
+def _described(error: Exception) -> str:
+    """An error of another package's code in one line: its type, its text, and where it was raised."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text} ({last.filename}, line {last.lineno})"
 
 
 def _modules(package: str) -> list[ModuleType]:

@@ -151,7 +151,7 @@ class Batcher:
         if self.layout not in self.format.layouts:
             raise TenfoldError(
                 f'format "{self.format.name}" cannot be laid out as "{self.layout}"; '
-                f"it can as {', '.join(sorted(self.format.layouts))}"
+                f"it can as {', '.join(sorted(self.format.layouts))}; choose another format or model"
             )
 
         _ = self.vocabulary  # a format may not have the words for a task

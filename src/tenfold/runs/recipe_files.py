@@ -142,6 +142,8 @@ def overrides(words: Iterable[str]) -> dict[str, Any]:
             if not waiting or waiting[0].startswith("--"):
                 raise TenfoldError(f"--{key} needs a value")
             text = waiting.pop(0)
+        if not text.strip():  # such as a shell variable that is not set
+            raise TenfoldError(f"--{key} needs a value; null is none")
         inner = changes
         *path, last = key.replace("-", "_").split(".")
         for part in path:

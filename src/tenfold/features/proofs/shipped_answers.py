@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
@@ -56,6 +57,10 @@ def answer(question: str, *, machine: bool = False) -> Answer:
         if task.terms > 1:
             return look_up(run, question) if machine else run.ask(question)
         unary.append(name)
+    if question in shipped_names() or os.path.isfile(os.path.join(question, "recipe.yaml")):
+        raise TenfoldError(
+            f'{question} is a run; a question is missing: tenfold ask {question} "..."'
+        )
     if unary:
         raise TenfoldError(
             f"{' and '.join(unary)} can answer a single number; name one: tenfold ask {unary[0]} "
