@@ -1,4 +1,4 @@
-"""Pictures of where heads look, before and after calibration: right at the training length and lost beyond; calibrated lines beside learned biases."""
+"""Figures of attention before and after calibration, by length, and of calibrated lines next to learned biases."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tenfold.runs.run import Run
 
 Matrix = NDArray[np.float64]
 Token = tuple[str, int]  # keys and place: ("operand 1", 0) is its units, ("operator", -1)
-ROLES = ("text", "operator", "answer", *OPERANDS)  # by the number of a role
-NONE = "#CCCCCC"  # where there is no attention
-OWN = "#FFFFFF"  # a mark on every cell of a digit's own column
+ROLES = ("text", "operator", "answer", *OPERANDS)  # in the order of role numbers
+NONE = "#CCCCCC"  # cells without attention
+OWN = "#FFFFFF"  # dots on the cells of a digit's own column
 SHOWN = {  # metric: words, dashed where it is chance
     "one-head-on-column": ("one head leads on the own column", ()),
     "one-head-where-trained": ("the same head, where it led in training (first digits)", (1, 1.5)),
@@ -39,17 +39,18 @@ SHOWN = {  # metric: words, dashed where it is chance
 
 
 def tokens_of(measured: Looks) -> list[Token]:
-    """The question as it is written, from the first problem: ("operand 1", 4), ..., ("operator", -1), ..."""
+    """The tokens of the first problem's question, in order: ("operand 1", 4), ..., ("operator", -1), ..."""
     role, place = (measured.at[axis][0].tolist() for axis in ("role", "significance"))
     return [(ROLES[r], p) for r, p in zip(role, place, strict=True)]
 
 
 def panel(axes: Any, values: Matrix, measured: Looks, title: str, *, low: float = 0.0, high: float = 1.0) -> None:  # fmt: skip
-    """A head's attention to the question, or a bias; dots mark the column that each answer digit is written from."""
+    """Draw a head's attention to the question, or a bias. Dots mark the column of each answer digit."""
     graded = measured.graded.any(0)
     matrix(axes, values[graded.numpy()], tokens_of(measured), low, high)
     rows, keys = measured.own()[0, graded].nonzero(as_tuple=True)
-    for ink, size in (("#101010", 7.0), (OWN, 3.0)):  # seen on the darkest cell and on the lightest
+    # visible on the darkest and on the lightest cell
+    for ink, size in (("#101010", 7.0), (OWN, 3.0)):
         axes.scatter(keys.tolist(), rows.tolist(), s=size, color=ink, lw=0)
     axes.set_ylabel("answer digit", fontsize=7)
     axes.set_title(title, fontsize=8, loc="left")
@@ -58,7 +59,7 @@ def panel(axes: Any, values: Matrix, measured: Looks, title: str, *, low: float 
 def attention(
     axes: Any, measured: Looks, place: Place, words: str = "", *, high: float = 1.0
 ) -> None:
-    """One head's mean attention, with the share of digits at which their own column leads: `4 digits: 100%`."""
+    """Draw one head's mean attention, with the share of digits whose own column has the most: `4 digits: 100%`."""
     layer, head = place
     share = float(measured.each_head[layer - 1, head - 1])
     digits = int(measured.graded.any(0).sum())
@@ -67,14 +68,14 @@ def attention(
 
 
 def strongest(measured: Sequence[Looks], place: Place) -> float:
-    """The most that one head has on one token, in the mean: for the same colours in several panels."""
+    """The largest mean attention of one head to one token, so that several panels share a colour scale."""
     return max(float(each.mean(*place)[each.graded.any(0)].max()) for each in measured)
 
 
 def right_then_lost(
     short: Looks, long: Looks, place: Place, rows: Sequence[Row], path: Path, title: str
 ) -> Figure:
-    """One head at the training length, beside a longer one; then shares against length, the median seed, worst to best."""
+    """Draw one head at the training length and at a longer one, then shares against length: median, worst and best seed."""
     figure, (left, middle, right) = pyplot.subplots(
         1, 3, figsize=(9.6, 3.1), layout="constrained", width_ratios=(1, 1.35, 1.35)
     )
@@ -114,7 +115,7 @@ SIDES: Mapping[str, str] = {"self": "self-attention", "cross": "cross-attention"
 
 
 def lines_beside(measured: InCommon, path: Path, title: str) -> Figure:
-    """For each line, how many heads keep it, and how many have it among as many of the largest learned biases."""
+    """Draw for each line how many heads keep it, and how many have it among equally many of the largest learned biases."""
     tall = sum(len(kind.lines) for kind in measured.kinds)
     figure, panels = pyplot.subplots(
         len(measured.kinds), 1, figsize=(5.6, 1.6 + 0.27 * tall), layout="constrained", squeeze=False, sharex=True,
@@ -143,15 +144,15 @@ def _bars(axes: Any, kind: Kind) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-TIMES = 2  # the longer questions
+TIMES = 2  # length of the longer questions, relative to training
 PROBLEMS = 64
-ALIKE = 0.9  # of the best head's share: as good
+ALIKE = 0.9  # a head with this part of the best head's share counts as equally good
 
 
 def before_after(first: Run, second: Run, calibration: Calibration, path: Path) -> Figure:
-    """A run, what was calibrated of it, and the run trained again with that: `path.png` and `path.svg`.
+    """Draw a run, its calibration, and the run that was trained again with it: `path.png` and `path.svg`.
 
-    Attention of one head (`shown_head`), over problems of the training length and of twice that.
+    The figure shows the attention of one head (`shown_head`) at the training length and at twice that length.
     """
     size = second.recipe.model
     calibration.check_fits(size.kind, size.layers, size.heads)
@@ -186,7 +187,7 @@ def before_after(first: Run, second: Run, calibration: Calibration, path: Path) 
 
 
 def shown_head(calibration: Calibration, attention_there: Looks) -> Head:
-    """A head that is led by the own column about as often as any, and keeps lines to as many operands as there are."""
+    """A head that attends to the digit's own column about as often as any, and keeps lines to as many operands as possible."""
     crossing = any(head.attention == "cross" for head in calibration.heads)
     candidates = [
         head for head in calibration.heads if head.attention == ("cross" if crossing else "causal")
@@ -204,7 +205,7 @@ def shown_head(calibration: Calibration, attention_there: Looks) -> Head:
 
 
 def bias_of(head: Head, calibration: Calibration, attention_there: Looks) -> Matrix:
-    """What the head's lines are on these questions, answer tokens by keys; nan where nothing is seen, 0 without lines."""
+    """The bias of the head's lines on these questions, answer tokens by keys; nan where nothing is seen, 0 without lines."""
     pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, calibration.rules.soft)))
     pe.serve(Attends(head.attention))
     bias, seen = (
@@ -217,7 +218,7 @@ def bias_of(head: Head, calibration: Calibration, attention_there: Looks) -> Mat
 
 
 def curve(run: Run, name: str) -> Curve:
-    """Exact match against length, as the run measured it when it was finished."""
+    """Exact match against length, as measured at the end of the run."""
     wanted = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}
     points = tuple(
         Point(row["length"], (row["value"],), row["low"], row["high"], row["n"])
@@ -228,7 +229,7 @@ def curve(run: Run, name: str) -> Curve:
 
 
 def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high: float) -> None:
-    """Answer tokens by keys, colours from the lowest number to the highest; grey where there is none."""
+    """Draw answer tokens by keys, with colours from `low` to `high`; grey where there is no value."""
     axes.set_facecolor(NONE)
     axes.imshow(
         np.ma.masked_invalid(values), cmap="cividis", vmin=low, vmax=high, aspect="auto", interpolation="nearest"

@@ -1,4 +1,4 @@
-"""Calibrate a run, and make the recipe that trains again with its lines (ABC of the `bias` paper, 2310.11984)."""
+"""Calibrate a run, and create the recipe that trains again with its lines (ABC of the `bias` paper, 2310.11984)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tenfold.models import attention_in
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which
 
-FILE = "calibration.json"  # in the folder of the run that was looked at
-ENOUGH = 0.99  # right of the problems of its training lengths, or a model does not interpolate
-SAMPLES, CHECKED = 256, 1000  # problems that are looked into, and that are graded before
-PART = 256  # problems of one length
+FILE = "calibration.json"  # in the folder of the calibrated run
+ENOUGH = 0.99  # accuracy at the training lengths below which a model does not interpolate
+SAMPLES, CHECKED = 256, 1000  # problems for mean attention, and for the accuracy check
+PART = 256  # problems of one length at a time
 
 
 def calibrate(
@@ -92,7 +92,7 @@ def directions_of(text: str) -> tuple[Direction, ...]:
 
 
 def accuracy(run: Run, n: int = CHECKED, which: Which = "best") -> Accuracy:
-    """Exact match on problems drawn as in training, others than these."""
+    """Exact match on new problems that are drawn as in training."""
     examiner, right = run.built.examiner(), 0
     for part in _problems(run, n, (0, 12)):
         exact, _ = examiner.grade(run.answerer(which), part, run.recipe.data.length, "training")
@@ -102,7 +102,7 @@ def accuracy(run: Run, n: int = CHECKED, which: Which = "best") -> Accuracy:
 
 
 def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
-    """As the run's training draws them, some of one length at a time; a stream of one number is that training batch's own."""
+    """Problems as in training, several of one length at a time. A stream of one number is that of the training batch."""
     rng, built = np.random.default_rng((run.recipe.seed, *stream)), run.built
     for start in range(0, n, PART):
         length = built.length_at(rng, run.recipe.data.length)

@@ -1,4 +1,4 @@
-"""A calibration: the lines of a model's heads, as a file that can be read, drawn and trained with."""
+"""A calibration: the lines of a model's heads, stored in a file that can be read, drawn and used in training."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Accuracy(FiniteStrict):
 class Calibration(FiniteStrict):
     """Lines of a model's heads, the rules that chose them, and the accuracy of the model."""
 
-    run: str  # the model that was looked at
-    kind: str  # of model, such as seq2seq
+    run: str  # the calibrated run
+    kind: str  # kind of model, such as seq2seq
     layers: int
     heads_a_layer: int
     samples: int
     rules: Rules
     accuracy: Accuracy
-    interpolates: bool  # else it was calibrated all the same
+    interpolates: bool  # false if it was calibrated in spite of a low accuracy
     heads: tuple[Head, ...]
     notes: tuple[str, ...] = ()
 
@@ -73,12 +73,12 @@ class Calibration(FiniteStrict):
         return [head for head in self.heads if not head.kept]
 
     def encoding(self) -> dict[str, Any]:
-        """As a recipe's `pe`."""
+        """The value of a recipe's `pe`."""
         lines = [line.model_dump(mode="json", exclude_none=True) for line in self.lines]
         return {"name": "calibrated", "lines": lines}
 
     def save(self, path: Path) -> None:
-        """As JSON, a line for each line found."""
+        """Write JSON, with one text line for each attention line."""
         about = self.model_dump(mode="json", exclude={"heads"})
         parts = [f' "{key}": {json.dumps(value)}' for key, value in about.items()]
         heads = ",\n".join(map(_written, self.heads))
@@ -93,11 +93,11 @@ class Calibration(FiniteStrict):
             raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
         except pydantic.ValidationError as error:
             raise TenfoldError(f"{path} is not a calibration: {first_problem(error)}") from None
-        except ValueError:  # what is no text is one, too
+        except ValueError:  # a file that is not text raises a ValueError too
             raise TenfoldError(f"{path} is not a calibration: it is not JSON") from None
 
     def check_fits(self, kind: str, layers: int, heads: int) -> None:
-        """Raise where a model of this kind and size has no place for the lines."""
+        """Raise an error if the lines do not fit a model of this kind and size."""
         if kind != self.kind:
             raise TenfoldError(
                 f'the calibration is of a model of the kind "{self.kind}", whose lines say nothing of one of the '
@@ -119,7 +119,7 @@ Positions = Literal["keep", "drop"]
 
 
 def _written(head: Head) -> str:
-    """A head as JSON, in which every line has its own."""
+    """A head as JSON, with one text line for each attention line."""
     about = head.model_dump(mode="json", exclude={"families"})
     families = []
     for family in head.families:

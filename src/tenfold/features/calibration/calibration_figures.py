@@ -1,4 +1,4 @@
-"""Calibrations as pictures: per head, attention before, the lines that stand out, and the bias after, at twice the length."""
+"""Figures of calibrations. For each head: attention before, the strongest lines, and the bias at twice the length."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.calibration_text import SIDES
 from tenfold.features.calibration.line_selection import Head, Scored
 
-TIMES = 2  # the length of the bias that is drawn
-SHOWN = 8  # lines, the strongest ones
+TIMES = 2  # length of the drawn bias, relative to training
+SHOWN = 8  # number of strongest lines in the figure
 OTHER = "#999999"
 FIRST, *LATER = OPERANDS
 WRITTEN = ("text", FIRST, "operator", *LATER, "start", "answer")  # an operator stands between
@@ -30,7 +30,7 @@ WRITTEN = ("text", FIRST, "operator", *LATER, "start", "answer")  # an operator 
 def draw_calibration(
     calibration: Calibration, folder: Path, name: str = "calibration"
 ) -> list[Figure]:
-    """A figure for each layer and attention, a row a head, as PNG and SVG."""
+    """Draw one figure per layer and attention, with one row per head, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for (attention, layer), some in itertools.groupby(
@@ -58,7 +58,7 @@ def _rows(heads: Sequence[Head], calibration: Calibration) -> Any:
 
 
 def _tokens(head: Head, times: int = 1) -> list[Token]:
-    """The keys, as written; with `times`, as a longer input has them."""
+    """The keys in order; with `times`, those of a longer input."""
     lines = [line for family in head.families for line in family.lines]
     tokens: list[Token] = []
     for keys in WRITTEN:
@@ -85,7 +85,7 @@ def before(head: Head) -> Matrix:
 
 
 def after(head: Head, calibration: Calibration, times: int = TIMES) -> Matrix:
-    """The bias on an input so many times as long, as the encoding gives it; nan where nothing is seen."""
+    """The encoding's bias on an input `times` as long; nan where nothing is seen."""
     tokens = _tokens(head, times)
     role = {"text": 0, "operator": 1, "start": 1, "answer": 2, **OPERANDS}
     keys, rows = zip(*tokens, strict=True), times * len(before(head))
@@ -106,7 +106,7 @@ def after(head: Head, calibration: Calibration, times: int = TIMES) -> Matrix:
     values = torch.zeros(shape) if bias is None else bias.expand(shape)
     values = values if seen is None else values.masked_fill(~seen, torch.nan)
     own = torch.tensor([name in ("start", "answer") for name in names])
-    ahead = own & (here > queries[0][:, None])  # in self-attention nothing later is seen
+    ahead = own & (here > queries[0][:, None])  # self-attention is causal
     return values[0, head.head - 1].masked_fill(ahead, torch.nan).double().numpy()
 
 
@@ -130,7 +130,7 @@ def _after(axes: Any, head: Head, calibration: Calibration) -> None:
 
 
 def _scores(axes: Any, head: Head) -> None:
-    """The strongest lines; those that are kept have a colour."""
+    """Draw the strongest lines. Kept lines are coloured."""
     shown = sorted([*head.kept, *head.dropped], key=_strength)[:SHOWN][::-1]
     colours = [PALETTE[0] if line.kept else OTHER for line in shown]
     base = min((line.mean for line in [*head.kept, *head.dropped]), default=0.0)

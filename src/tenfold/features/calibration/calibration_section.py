@@ -1,4 +1,4 @@
-"""A calibration on a run's page: what was found in its attention, where `tenfold calibrate` left that in its folder."""
+"""The calibration section of a run's page, if `tenfold calibrate` has written a calibration to the run's folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tenfold.features.calibration.calibration_text import calibration_lines
 
 
 def section(story: Story, out: Path) -> str:
-    """For a page about one run: its heads, attention before, lines, and the bias after."""
+    """The section of a page about one run: its heads, attention before, lines, and the bias after."""
     runs = story.runs
     paths = [run.folder / FILE for run in runs.values() if (run.folder / FILE).exists()]
     if len(runs) != 1 or not paths:

@@ -1,4 +1,4 @@
-"""A calibration in words: per head the lines kept with their scores, what was dropped, and the threshold."""
+"""A calibration as text. For each head: kept lines with their scores, dropped lines, and the threshold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIDES = {"causal": "self-attention", "cross": "cross-attention"}
 
 
 def calibration_lines(calibration: Calibration, dropped: int = 2) -> list[str]:
-    """A line a head: `cross-attention, layer 1, head 2: keeps operand 1, column +0 (3.1); dropped ...`."""
+    """One line per head: `cross-attention, layer 1, head 2: keeps operand 1, column +0 (3.1); dropped ...`."""
     rules = calibration.rules
     how = {side: rules.kappa(side) for side in ("self", "cross")}
     rule = ", ".join(
@@ -64,7 +64,7 @@ def _named(lines: Sequence[Scored], most: int) -> str:
 
 
 def as_json(calibration: Calibration) -> dict[str, Any]:
-    """What was kept, without the averages, which the file has."""
+    """The kept lines, without the averages, which are in the file."""
     known = calibration.model_dump(mode="json", exclude={"heads"})
     heads = [
         {

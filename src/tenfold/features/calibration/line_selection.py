@@ -1,4 +1,4 @@
-"""From mean attention to lines: which lines stand out, by the paper's rule or by one without constants; what each head keeps.
+"""Select lines from mean attention, for each head, by the paper's rule or by an automatic threshold.
 
 Shapes: L lines.
 """
@@ -33,13 +33,13 @@ Source = Literal["last", "each"]
 
 
 class Rules(FiniteStrict):
-    """How lines are chosen; without a kappa, automatically."""
+    """The rules by which lines are chosen. Without a kappa the threshold is automatic."""
 
     scores: Scores = "logits"
     kappa_self: float | None = None
     kappa_cross: float | None = None
     directions: tuple[Direction, ...] = DIRECTIONS
-    source: Source = "each"  # the last layer for all, or each layer its own
+    source: Source = "each"  # separate lines for each layer, or the last layer's for all
     soft: bool = False
 
     def kappa(self, side: str) -> float | None:
@@ -47,7 +47,7 @@ class Rules(FiniteStrict):
 
 
 class Scored(FiniteStrict):
-    """A line with its mean attention, and what it has at each answer token."""
+    """A line with its mean attention, and its attention at each answer token."""
 
     keys: str
     direction: Direction
@@ -66,16 +66,16 @@ class Scored(FiniteStrict):
 
 
 class LineFamily(FiniteStrict):
-    """Lines of one direction that were compared with each other, and the mean above which they are kept."""
+    """Lines of one direction that are compared with each other, and the threshold of the mean above which they are kept."""
 
     side: Side
     direction: Direction
-    threshold: float | None  # none stands out: nothing is kept
+    threshold: float | None  # None: no line stands out, so none is kept
     lines: tuple[Scored, ...]
 
 
 class Head(FiniteStrict):
-    """What was found in one head; where nothing is kept it is transparent, without any bias."""
+    """The lines of one head. A head that keeps no line is transparent: it has no bias."""
 
     attention: Attention
     layer: int
@@ -84,19 +84,19 @@ class Head(FiniteStrict):
 
     @property
     def kept(self) -> list[Scored]:
-        """The lines that it keeps, the strongest first."""
+        """The kept lines, the strongest first."""
         chosen = [line for family in self.families for line in family.lines if line.kept]
         return sorted(chosen, key=lambda line: -line.mean)
 
     @property
     def dropped(self) -> list[Scored]:
-        """Those that it does not, as far as they could have been."""
+        """The dropped lines, among those that could have been kept."""
         every = [line for family in self.families for line in family.lines]
         chosen = [line for line in every if line.extends and not (line.kept or line.short)]
         return sorted(chosen, key=lambda line: -line.mean)
 
     def lines(self, layer: int | None, soft: bool) -> Iterator[AttentionLine]:
-        """With values d_l - d_max; where soft, whatever lies off the lines has what the dropped lines have in the mean."""
+        """Lines with values d_l - d_max. If `soft`, pairs off the lines get the mean value of the dropped lines."""
         if not self.kept:
             return
         best, lowest = self.kept[0].mean, self.kept[-1].mean
@@ -114,7 +114,7 @@ class Head(FiniteStrict):
 
 
 def find(averages: Sequence[Average], rules: Rules) -> tuple[list[Head], list[str]]:
-    """The heads of the last layer, or of every layer; and notes on what could not have been found."""
+    """Select the lines of the heads of the last layer, or of every layer. Also returns notes on undetectable lines."""
     last = max(each.layer for each in averages)
     heads: list[Head] = []
     notes: dict[str, None] = {}
@@ -132,7 +132,7 @@ def find(averages: Sequence[Average], rules: Rules) -> tuple[list[Head], list[st
 def _families(
     each: Average, head: int, rules: Rules, notes: dict[str, None]
 ) -> Iterator[LineFamily]:
-    """A line that has keys at less than half as many answer tokens as the longest of its family says too little."""
+    """Families of lines. A line at less than half as many answer tokens as the longest of its family is not compared."""
     means, lengths = each.means[head], each.lengths
     for side, direction in itertools.product(get_args(Side), DIRECTIONS):
         mine = [
@@ -172,9 +172,9 @@ def _threshold(
 def _scored(
     each: Average, head: int, number: int, threshold: float | None, *, short: bool, along: bool
 ) -> Scored:
-    """Where `along`, a line is above the threshold at more than a third of its answer tokens, not only in the mean.
+    """Score a line. If `along`, it must exceed the threshold at more than a third of its answer tokens, not only in the mean.
 
-    Else a single place that draws all attention lifts every line that crosses it.
+    Otherwise a single place with very high attention would raise every line that crosses it.
     """
     track, mean = each.tracks[number], float(each.means[head, number])
     cells = [
@@ -188,12 +188,12 @@ def _scored(
     return Scored.model_validate({**about, "kept": kept, "short": short})
 
 
-FACTOR = 2.0  # kept lines have, in the mean, at least so many times the attention of the others
-FAINT = 30.0  # lines with less than one such part of the strongest line's attention are alike
+FACTOR = 2.0  # kept lines have on average at least this many times the attention of the others
+FAINT = 30.0  # lines with less attention than the strongest line's divided by this count as equal
 
 
 def by_kappa(means: Tensor, kappa: float) -> float:
-    """The paper's threshold: mu + kappa sigma, over all lines.
+    """The paper's threshold, mu + kappa sigma over all lines.
 
     >>> import torch
     >>> by_kappa(torch.tensor([0.0, 0.0, 0.0, 4.0]), 1.0)  # mu 1, sigma sqrt(3)
@@ -204,7 +204,7 @@ def by_kappa(means: Tensor, kappa: float) -> float:
 
 
 def highest_z(lines: int, equal: int = 1) -> float:
-    """How many sigmas above mu so many equal lines can be among all of them, at the most; no kappa beyond keeps one.
+    """The largest number of sigmas above mu that `equal` equal lines among `lines` can have. A larger kappa keeps none.
 
     >>> round(highest_z(17), 2), round(highest_z(17, equal=2), 2)
     (4.0, 2.74)
@@ -213,11 +213,11 @@ def highest_z(lines: int, equal: int = 1) -> float:
 
 
 def automatic(means: Tensor, *, logarithm: bool) -> float | None:
-    """A threshold between the lines that stand out and the others; None where none does.
+    """A threshold between the lines that stand out and the others; None if no line stands out.
 
-    Otsu's split of the logits (of weights, their logarithms: `logarithm`), which has the largest variance between the two
-    sides. It counts if the kept side has FACTOR times the attention of the other. Below the FAINT part of the strongest line
-    lines count as equal, so one strong line, or several equal ones, can stand out among any number.
+    It is Otsu's split of the logits (for weights, of their logarithms: `logarithm`), which maximizes the variance between
+    the two sides. It is used if the kept side has FACTOR times the attention of the other. Lines below the strongest line
+    divided by FAINT count as equal, so one strong line, or several equal ones, can stand out among any number.
 
     >>> import torch
     >>> automatic(torch.tensor([5.0, 0.0, 0.5, 5.25, 0.25]), logarithm=False)  # two lines

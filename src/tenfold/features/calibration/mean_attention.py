@@ -1,6 +1,6 @@
 """Candidate lines, and the mean attention of each head along every line at every answer token.
 
-A pair of a query and a key lies on at most one moving line (a difference of places) and one vertical one (a certain
+A pair of a query and a key lies on at most one moving line (a difference of places) and one vertical line (a fixed
 token).
 
 Shapes: B batch, H heads, T queries (answer tokens), S keys, L lines.
@@ -27,14 +27,14 @@ from tenfold.models.model import trace
 Direction = Literal["diagonal", "anti-diagonal", "vertical"]  # the paper's (1,1), (1,-1), (1,0)
 Side = Literal["self", "cross"]
 DIRECTIONS: tuple[Direction, ...] = ("diagonal", "anti-diagonal", "vertical")
-GROUPS = ("answer", "operator", "text", *OPERANDS)  # every token is of one of these
+GROUPS = ("answer", "operator", "text", *OPERANDS)  # every token belongs to one of these
 
 
 class Track(NamedTuple):
-    """A line to be scored: `operand 1, column 2 back`, or vertical: `operator`, `operand 1, digit 0`.
+    """A candidate line: `operand 1, column 2 back`, or vertical: `operator`, `operand 1, digit 0`.
 
-    The place of one digit of an operand is a vertical line of the paper's, too, but one that says nothing of longer
-    inputs: it counts among the others and `extends` no further.
+    A single digit of an operand is also a vertical line in the paper, but it does not generalize to longer inputs. It is
+    compared with the other lines, and its `extends` is false.
     """
 
     keys: str
@@ -46,7 +46,7 @@ class Track(NamedTuple):
 
     @property
     def side(self) -> Side:
-        """What the paper calls it: among tokens of the answer, or from the answer to the question."""
+        """The paper's term: among tokens of the answer, or from the answer to the question."""
         return "self" if self.keys in ("answer", "start") else "cross"
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Track(NamedTuple):
 
 
 class Tracks(NamedTuple):
-    """The tracks of a batch, numbered, and the number of each pair's, -1 for none."""
+    """The numbered tracks of a batch, and the track number of each pair, -1 for none."""
 
     moving: list[Track]
     moving_of: Tensor  # (B, T, S)
@@ -67,7 +67,7 @@ class Tracks(NamedTuple):
 
 
 def tracks(q_at: Places, k_at: Places, graded: Tensor, present: Tensor) -> Tracks:
-    """For queries (B, T) that are `asked` and keys (B, S) that are `held`; the others have no track."""
+    """The tracks of queries (B, T) that are `graded` and keys (B, S) that are `present`. Other pairs have no track."""
     shape = (*graded.shape, present.shape[1])
     moving_of, upright_of = torch.full(shape, -1), torch.full_like(present, -1, dtype=torch.long)
     moving: dict[Hashable, int] = {}
@@ -91,9 +91,9 @@ def tracks(q_at: Places, k_at: Places, graded: Tensor, present: Tensor) -> Track
 
 
 def _axis(keys: str, mine: Tensor, q_at: Places, k_at: Places, graded: Tensor) -> str | None:
-    """By which difference of places a line to these keys runs: of columns, where all have one, else of indices.
+    """The axis of lines to these keys: columns if all keys have one, otherwise indices.
 
-    Digits without a column, such as a multiplier's, belong to every column: no line runs along them.
+    Digits without a column, such as a multiplier's, belong to every column, so they have no lines.
     """
     columns = k_at["column"].expand_as(mine)[mine]
     if (columns >= 0).all() and (q_at["column"].expand_as(graded)[graded] >= 0).all():
@@ -104,7 +104,7 @@ def _axis(keys: str, mine: Tensor, q_at: Places, k_at: Places, graded: Tensor) -
 
 
 def _direction(keys: str, axis: str, mine: Tensor, k_at: Places) -> Direction:
-    """Anti-diagonal where places fall from left to right, as in a number written most significant digit first."""
+    """Anti-diagonal if places decrease from left to right, as in numbers with the most significant digit first."""
     place, index = (k_at[name].expand_as(mine).double() for name in (axis, "index"))
     count = mine.sum(1, keepdim=True).clamp(min=1)
     middle = [(each * mine).sum(1, keepdim=True) / count for each in (place, index)]
@@ -131,18 +131,18 @@ def _upright(
 Scores = Literal["logits", "weights"]
 Attention = Literal["causal", "cross"]
 NAMES: dict[Attention, str] = {"causal": "attention", "cross": "cross"}  # in a block
-# which attention, its layer, scores (B, H, T, S), which of them are seen (B, T, S), and their tracks
+# kind of attention, layer, scores (B, H, T, S), which of them are visible (B, T, S), and their tracks
 Part = tuple[Attention, int, Tensor, Tensor, Tracks]
 
 
 @dataclass(frozen=True)
 class Average:
-    """The attention of one layer along every line, as far as samples have it."""
+    """The mean attention of one layer along every line that occurs in the samples."""
 
     attention: Attention
     layer: int  # from 1
     tracks: tuple[Track, ...]
-    cells: Tensor  # (H, T, L), nan where no sample has such a pair
+    cells: Tensor  # (H, T, L), nan if no sample has such a pair
 
     @property
     def means(self) -> Tensor:
@@ -151,7 +151,7 @@ class Average:
 
     @property
     def lengths(self) -> Tensor:
-        """(L,): at how many answer tokens a line has a key."""
+        """(L,): the number of answer tokens at which a line has a key."""
         return (~self.cells[0].isnan()).sum(0)
 
 
@@ -159,7 +159,7 @@ class Average:
 def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -> list[Average]:
     """Average the attention of every layer over the model's own answers to these problems.
 
-    Logits are those before the softmax, as the paper's formula has them; weights are those after it.
+    Logits are the scores before the softmax, as in the paper's formula. Weights are the scores after it.
     """
     model = attention_in(model, "calibration")
     if not model.stack.causal:
@@ -174,9 +174,9 @@ def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -
 
 @torch.inference_mode()
 def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
-    """What a model's encodings add to its logits along every line; 0 where they add nothing.
+    """The bias that a model's encodings add to its logits along every line; 0 where they add nothing.
 
-    The bias alone: what is learned of places end to end, beside what `average` finds in attention.
+    This is the positional bias alone, learned end to end, for comparison with `average`, which measures attention.
     """
 
     def parts() -> Iterator[Part]:
@@ -189,7 +189,7 @@ def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
                 encodings, source = sides[where]
                 bias = encodings[layer - 1].bias(own.places.last(read), source.places)
                 added = torch.zeros_like(logits) if bias is None else bias.expand_as(logits)
-                # whatever a window hides: a line that some head does not see is a line
+                # windows are ignored: a line that some head does not see is still a line
                 query, key = in_order(read, source.tokens.shape[1])
                 yield (
                     where,
@@ -219,17 +219,17 @@ def _averaged(parts: Iterable[Part]) -> list[Average]:
 
 
 def answered(model: Model, batch: Batch) -> Batch:
-    """The batch with the model's own answer in place of the true one."""
+    """The batch with the model's own answers in place of the true answers."""
     tokens = batch.sequence.tokens.clone()
     tokens[:, batch.given :] = model.answer(batch)[:, : tokens.shape[1] - batch.given]
     return replace(batch, sequence=replace(batch.sequence, tokens=tokens))
 
 
 def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Part]:
-    """Every attention of every layer."""
+    """The scores of every attention of every layer."""
     blocks, read = len(model.stack.blocks), batch.read
     sources: dict[Attention, Tokens | None] = {"causal": batch.sequence, "cross": batch.source}
-    graded = batch.target != IGNORED  # what follows the end of an answer is nobody's
+    graded = batch.target != IGNORED  # tokens after the end of an answer are not graded
     with trace(model) as seen:
         model(batch)
     for where, source in sources.items():
@@ -254,7 +254,7 @@ def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Par
 def _along(
     given: Tensor, seen: Tensor, pair_tracks: Tracks
 ) -> Iterable[tuple[Track, int, Tensor, int]]:
-    """For every track and query: the sum over samples (H,), and how many there are."""
+    """For every track and query: the sum over samples, (H,), and the number of samples."""
     queries = given.shape[2]
     each = (
         (pair_tracks.moving, pair_tracks.moving_of),

@@ -1,4 +1,4 @@
-"""Where heads attend in the question while each answer digit is written: the digit's own column, or elsewhere.
+"""Attention to the question while each answer digit is written: to the digit's own column, or elsewhere.
 
 Shapes: B batch, L layers, H heads, T answer tokens, S tokens of the question.
 """
@@ -26,27 +26,27 @@ from tenfold.runs.run import Run, Which
 
 @dataclass(frozen=True)
 class Looks:
-    """Attention to the question at answer digits, of all layers and heads.
+    """Attention to the question at answer digits, of all layers and heads. A key **leads** if it has the most attention.
 
-    Only digits whose column some operand has are graded: of 12+345 = 357 all three, and not the end. The tens (column 1) are
-    written from `1` and `4`, which are 0 columns back, and a carry from `2` and `5`, 1 column back.
+    Only digits whose column exists in some operand are graded: all three of 12+345 = 357, but not the end. The tens
+    (column 1) depend on `1` and `4`, 0 columns back, and on a carry from `2` and `5`, 1 column back.
     """
 
     weights: Tensor  # (B, L, H, T, S)
-    back: Tensor  # (B, T, S): by how many columns a digit lies below the answer's
+    back: Tensor  # (B, T, S): number of columns by which a digit is below the answer digit
     digits: Tensor  # (B, T, S) bool: keys that are digits with a column, seen from an answer digit
     graded: Tensor  # (B, T) bool
-    q_at: Places  # of the answer's tokens
-    at: Places  # of the question
+    q_at: Places  # places of the answer's tokens
+    at: Places  # places of the question's tokens
 
     def own(self, backs: Sequence[int] = (0,)) -> Tensor:
-        """(B, T, S): the keys so many columns back."""
+        """(B, T, S): whether a key is one of these numbers of columns back."""
         near = [self.back == offset for offset in backs]
         return torch.stack(near).any(0) & self.digits
 
     @cached_property
     def leads(self) -> Tensor:
-        """(B, L, H, T): the number of the key that has the most attention."""
+        """(B, L, H, T): the index of the key with the most attention."""
         return self.weights.argmax(-1)
 
     @cached_property
@@ -68,9 +68,9 @@ class Looks:
 
     @property
     def some_head_by_chance(self) -> float:
-        """What `some_head` is expected to be if each head led where it does, but at the digits in another order.
+        """The expected value of `some_head` if the leads of each head were shuffled among the digits.
 
-        Heads are dealt independently: 1 less the product over heads of the share of its leads outside of the column.
+        Heads are shuffled independently: 1 minus the product over heads of the share of leads outside the column.
         """
         b, _, _, t, s = self.weights.shape
         leads = self.leads.flatten(1, 2).unsqueeze(-2).expand(-1, -1, t, -1)  # (B, LH, T, T)
@@ -81,9 +81,9 @@ class Looks:
         return float((1 - (1 - share).prod(1))[self.graded].mean())
 
     def where(self, other: Looks) -> Tensor:
-        """(L, H): the share of digits at which a head leads where it mostly does there, by index, at the same answer token.
+        """(L, H): the share of digits whose leading key has the index that is most frequent in `other` at this answer token.
 
-        A head that goes by absolute places leads at the same indices in a longer question, where other columns are.
+        A head that depends on absolute places leads at the same indices in a longer question, where other columns are.
         """
         count = min(self.leads.shape[-1], other.leads.shape[-1])
         usual = other.leads[..., :count].mode(0).values  # (L, H, T)
@@ -92,25 +92,25 @@ class Looks:
         return same[known].double().mean(0)
 
     def weight(self, backs: Sequence[int] = (0,)) -> float:
-        """The share of attention on keys so many columns back, mean over heads and digits."""
+        """The share of attention on keys at these numbers of columns back, averaged over heads and digits."""
         near = (self.weights * self.own(backs)[:, None, None]).sum(-1).mean((1, 2))  # (B, T)
         return float(near[self.graded].double().mean())
 
     def even_weight(self, backs: Sequence[int] = (0,)) -> float:
-        """The same of a head that looks at all tokens of the question alike."""
+        """The same for a head with equal attention to all tokens of the question."""
         count = (self.at["index"] >= 0).sum(-1)[:, None].double()  # (B|1, 1)
         return float((self.own(backs).sum(-1) / count)[self.graded].mean())
 
     def mean(self, layer: int, head: int) -> Tensor:
-        """(T, S): the attention of one head, both counted from 1, over problems that are written alike."""
+        """(T, S): the mean attention of one head over problems with the same layout. Layer and head count from 1."""
         return self.weights[:, layer - 1, head - 1].mean(0)
 
 
 @torch.inference_mode()
 def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool = True) -> Looks:
-    """Measure attention while the model answers these problems, with its own answers or the true ones so far.
+    """Measure attention while the model answers these problems, after its own digits or the true digits so far.
 
-    Digits from column `upto` (B,) on are not graded: there the operands have only padding zeros.
+    Digits from column `upto` (B,) on are not graded, because the operands have only padding zeros there.
     """
     model = attention_in(model, "where heads look")
     if not model.stack.causal:
@@ -141,8 +141,8 @@ def looks(model: Model, batch: Batch, *, upto: Tensor | None = None, own: bool =
 
 
 PROBLEMS = 256
-CHOOSING = 1  # the seed of the problems by which a head is chosen; others are measured
-NEAR = (0, 1)  # a digit's own column, and the one that its carry comes from
+CHOOSING = 1  # the seed of the problems for choosing a head; measurements use other problems
+NEAR = (0, 1)  # a digit's own column, and the column of its carry
 Place = tuple[int, int]  # layer and head, from 1
 
 
@@ -155,7 +155,7 @@ def looks_of(
     own: bool = True,
     which: Which = "best",
 ) -> Looks:
-    """While it answers n problems of a length; with `own` false, while it is told the true digits so far."""
+    """Measure a run while it answers n problems of a length. If `own` is false, it gets the true digits so far."""
     torch.set_num_threads(run.recipe.train.threads)
     ((_, _, problems),) = run.built.examiner(seed).questions([length], ["uniform"], n)
     upto = torch.from_numpy(problems.longest)
@@ -163,18 +163,18 @@ def looks_of(
 
 
 def leading_head(run: Run, n: int = PROBLEMS) -> Place:
-    """The head that is led by a digit's own column most often, at the training length."""
+    """The head in which a digit's own column leads most often, at the training length."""
     shares = looks_of(run, run.recipe.data.length, n, seed=CHOOSING).each_head
     layer, head = np.unravel_index(int(shares.argmax()), shares.shape)
     return int(layer) + 1, int(head) + 1
 
 
 def shares(measured: Looks, trained: Looks, place: Place) -> dict[str, float]:
-    """How much of attention is where it belongs, and how much would be by chance; `trained` is of the training length.
+    """Shares of attention on the correct columns, and their values by chance. `trained` is at the training length.
 
-    `attention-on-column`: digits at which the own column leads some head; `one-head-on-column`: one that was chosen before;
-    `one-head-where-trained`: digits at which that head leads at the index at which it does in training, whatever is there.
-    `weight-on-columns`: attention on the own column and the one before, mean over heads; by chance, where it is even.
+    `attention-on-column`: digits whose own column leads some head; `one-head-on-column`: the head that was chosen before.
+    `one-head-where-trained`: digits at which that head leads at the same index as in training, whatever token is there.
+    `weight-on-columns`: attention on the own column and the one before, averaged over heads; by chance, even attention.
     """
     layer, head = place
     return {
@@ -189,7 +189,7 @@ def shares(measured: Looks, trained: Looks, place: Place) -> dict[str, float]:
 
 
 def compared(calibration: Calibration, learned: Run, n: int = PROBLEMS) -> InCommon:
-    """A calibration's lines beside the biases that another run learned end to end, on problems of its training length."""
+    """Compare a calibration's lines with the biases that another run learned end to end, at its training length."""
     ((_, _, problems),) = learned.built.examiner().questions(
         [learned.recipe.data.length], ["uniform"], n
     )

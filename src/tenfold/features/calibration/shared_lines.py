@@ -1,7 +1,7 @@
-"""Calibrated lines beside biases that were learned end to end: are they the same lines?
+"""Compare calibrated lines with biases that were learned end to end: are they the same lines?
 
-Layers and heads of two models do not match, so a line is known by its attention, its keys and its offset alone, and
-counts as often as heads have it: kept by two heads of one model and by three of the other, it is in common twice.
+Layers and heads of two models do not correspond. So a line is identified by its attention, keys and offset, and counts
+once per head. A line kept by two heads of one model and by three of the other is in common twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Entry = tuple[int, int, Track]  # layer, head and line of a learned bias
 
 @dataclass(frozen=True)
 class Kind:
-    """The lines of one kind of attention, and how many heads have each: among those kept, and among the largest biases."""
+    """The lines of one kind of attention, and how many heads have each, among kept lines and among the largest biases."""
 
     group: Group
     lines: tuple[Track, ...]
@@ -39,7 +39,7 @@ class Kind:
 
     @property
     def by_chance(self) -> float:
-        """How many are expected to be in common with as many biases picked at random among all heads and lines."""
+        """The expected number in common if as many biases were picked at random among all heads and lines."""
         every, picked = self.heads * len(self.lines), min(self.count, self.heads * len(self.lines))
         return sum(expected_least(kept, every, self.heads, picked) for kept in self.kept.values())
 
@@ -50,12 +50,12 @@ class InCommon:
 
     @property
     def lines(self) -> int:
-        """How many calibrated lines are compared."""
+        """The number of calibrated lines that are compared."""
         return sum(kind.count for kind in self.kinds)
 
     @property
     def share(self) -> float:
-        """Of the calibrated lines, those among as many of the largest biases; 0 where none is calibrated."""
+        """The share of calibrated lines among equally many of the largest biases; 0 if there are no lines."""
         return sum(kind.common for kind in self.kinds) / max(1, self.lines)
 
     @property
@@ -64,11 +64,11 @@ class InCommon:
 
 
 def in_common(calibration: Calibration, learned: Sequence[Average]) -> InCommon:
-    """The lines of a calibration among as many of the largest biases of another model (`biases`).
+    """Compare the lines of a calibration with equally many of the largest biases of another model (`biases`).
 
-    Only differences of places, and only lines that calibration compares: a corner of the matrix, which few pairs train, is
-    none. A constant added to all biases of a head means nothing, so they count less their mean. Self- and cross-attention
-    have as many biases each as there are calibrated lines.
+    Only differences of places and only lines that calibration compares count, so corners of the matrix, which few pairs
+    train, are excluded. The mean of a head's biases is subtracted, because a constant has no effect. Self- and
+    cross-attention each have as many biases as calibrated lines.
     """
     lines: dict[Group, dict[Track, None]] = defaultdict(dict)
     kept: dict[Group, Counter[Track]] = defaultdict(Counter)
@@ -106,7 +106,7 @@ def _kind(
 
 
 def expected_least(most: int, every: int, marked: int, picked: int) -> float:
-    """The mean of min(most, X) where X of `picked` things, drawn at random from `every`, are among the `marked` ones.
+    """The mean of min(most, X), where X is the number of `marked` items among `picked` items drawn from `every`.
 
     >>> expected_least(1, every=4, marked=2, picked=2)  # one pair of six has none of the two
     0.8333333333333334

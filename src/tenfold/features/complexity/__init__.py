@@ -1,4 +1,4 @@
-"""How complex are sums and products of uniform numbers? Exact distributions of their carry chains.
+"""How complex are sums and products of uniform numbers? Exact distributions of their carry chains, by counting.
 
 | file | content |
 |---|---|

@@ -1,14 +1,14 @@
-"""How complex sums and products of uniform numbers are: exact distributions, counted column by column.
+"""Exact distributions of the complexity of sums and products of uniform numbers, counted column by column.
 
-Digits are independent, so a short memory decides how a run of carries goes on. For each bound the histories without
-a longer run are counted from the units on, as Python integers: nothing is drawn or rounded. `exact=False` counts in
-floats, for lengths of thousands; what is left of differences is then right to about 1e-13, not in every digit.
+Digits are independent, so a small state determines how a run of carries continues. For each bound, the number of
+histories without a longer run is counted from the units on, in Python integers, without sampling or rounding.
+`exact=False` counts in floats, for thousands of digits. Shares are then differences of floats, accurate to about 1e-13.
 
-| what is counted (`symmetry` paper, section 4 and appendix C.4) | memory besides the run |
+| what is counted (`symmetry` paper, section 4 and appendix C.4) | state besides the run |
 |---|---|
 | `cascades`: a column of base or more, then columns of base - 1 (Figure 13) | none |
 | `carries`: columns in a row that carry | none |
-| `levels`: of the parallel algorithm, one digit times a number (Figure 14) | what the column before carries |
+| `levels`: of the parallel algorithm, one digit times a number (Figure 14) | the carry of the column before |
 
 Numbers are uniform over those of at most `length` digits; with `full`, over those of exactly that many.
 
@@ -28,26 +28,26 @@ from itertools import accumulate, pairwise, product
 from tenfold.core.errors import TenfoldError, unknown
 
 EXACT_LENGTH = 200  # digits up to which `distribution` counts in integers
-BELOW, NINE, OVER = 0, 1, 2  # a column comes to less than base - 1, to base - 1, to base or more
+BELOW, NINE, OVER = 0, 1, 2  # a column sums to less than base - 1, to base - 1, to base or more
 
 Number = int | float
 Share = Fraction | float
-Moves = dict[int, dict[tuple[int, int], Number]]  # memory -> (class, next memory) -> ways
-Columns = tuple[Moves, Moves]  # of all columns but the highest, and of the highest
+Moves = dict[int, dict[tuple[int, int], Number]]  # state -> (class, next state) -> number of ways
+Columns = tuple[Moves, Moves]  # for all columns except the highest, and for the highest
 Follow = Callable[[int, int], int]  # (class of a column, run before it) -> run after it
 
 
 def cascades(
     length: int, base: int = 10, *, full: bool = False, most: int | None = None, exact: bool = True
 ) -> list[Share]:
-    """P(longest cascade = 0), P(= 1), ... up to `most`, or the length."""
+    """P(longest cascade = 0), P(= 1), ... up to `most` (default: the length)."""
     return _sums(_cascading, length, base, full, most, exact)
 
 
 def carries(
     length: int, base: int = 10, *, full: bool = False, most: int | None = None, exact: bool = True
 ) -> list[Share]:
-    """P(no column carries), P(one in a row does, at the most), ... up to `most`, or the length."""
+    """P(longest run of carries = 0), P(= 1), ... up to `most` (default: the length)."""
     return _sums(_carrying, length, base, full, most, exact)
 
 
@@ -56,8 +56,8 @@ def levels(
 ) -> list[Share]:
     """P(0 levels), P(1 level), ... for a multiplier uniform over 1 to base - 1.
 
-    The first level leaves in column j the units of d * x_j and the carry of d * x_(j-1): less than 2 * base - 2, as
-    in a sum of two numbers. From there on levels are cascades: 1 + the longest, and none if no product carries.
+    After the first level, column j holds the units of d * x_j plus the carry of d * x_(j-1): less than 2 * base - 2, as
+    in a sum of two numbers. So the number of levels is 1 + the longest cascade, or 0 if no product carries.
 
     >>> f"{float(sum(levels(20, most=4))):.5f}, {levels(5)[4]}"
     '0.99840, 19/10000'
@@ -78,7 +78,7 @@ def levels(
 def distribution(
     what: str, length: int, base: int = 10, *, full: bool = False, most: int | None = None
 ) -> list[Share]:
-    """One of the three distributions by name; in floats above 200 digits, exactly below."""
+    """One of the three distributions by name; exact up to 200 digits, in floats above."""
     counts = {"cascades": cascades, "carries": carries, "levels": levels}
     if what not in counts:
         raise unknown("distribution", what, counts)
@@ -122,10 +122,10 @@ def _checked(length: int, base: int, full: bool, most: int | None) -> tuple[int,
 def _share_of(
     kinds: Sequence[Columns], length: int, longest: int, follow: Follow, exact: bool
 ) -> Share:
-    """The share of histories of `length` columns in which no run is longer; kinds of columns are alike likely."""
+    """The share of histories of `length` columns without a run above `longest`. All kinds are equally likely."""
     favourable: Number = 0
     for middle, top in kinds:
-        ways: dict[tuple[int, int], Number] = {(0, 0): 1}  # (memory, run): histories so far
+        ways: dict[tuple[int, int], Number] = {(0, 0): 1}  # (state, run): histories so far
         for column in range(length):
             moves = top if column == length - 1 else middle
             scale = 1 if exact else 1 / sum(moves[0].values())
@@ -152,12 +152,12 @@ def _differences(at_most: Sequence[Share]) -> list[Share]:
 
 
 def _sum(base: int, least: int) -> Moves:
-    """A column of a sum: pairs of digits from `least` on, by class; nothing else is remembered."""
+    """A column of a sum: pairs of digits from `least` on, by class. No further state is needed."""
     return {0: _counted((_class(x + y, base), 0) for x, y in product(range(least, base), repeat=2))}
 
 
 def _product(multiplier: int, base: int, least: int) -> Moves:
-    """A column of a product after the first level, by what the column before carries into it."""
+    """A column of a product after the first level, by the carry from the column before."""
     products = [multiplier * x for x in range(least, base)]
     return {
         carry: _counted((_class(p % base + carry, base), p // base) for p in products)
@@ -170,7 +170,7 @@ def _class(value: int, base: int) -> int:
 
 
 def _cascading(kind: int, run: int) -> int:
-    """A column of base or more begins anew; one of base - 1 hands on what there is."""
+    """A column of base or more starts a new cascade; a column of base - 1 continues an existing one."""
     return {BELOW: 0, NINE: run + (run > 0), OVER: 1}[kind]
 
 

@@ -1,7 +1,7 @@
-"""Complexity as pictures (the `symmetry` paper's Figures 13 and 14): the shares of sums, and products, by their longest run.
+"""Figures 13 and 14 of the `symmetry` paper: the shares of sums and products by their longest run.
 
-Bars are exact counts, dots are problems drawn, with their 95% interval; the axis is logarithmic, or nothing past 3
-would be seen.
+Bars are exact counts. Dots are shares of sampled problems with 95% intervals. The axis is logarithmic, because shares
+beyond a run of 3 are too small for a linear axis.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tenfold.core.errors import TenfoldError
 from tenfold.drawing.figures import PALETTE, save_files
 
 Row = dict[str, Any]
-LEAST = 1e-6  # the lowest share that is drawn
-LONGEST = 8  # the last run that is drawn
+LEAST = 1e-6  # the smallest share in the figures
+LONGEST = 8  # the longest run in the figures
 GREY = "#555555"
 
 
 @dataclass(frozen=True)
 class PlottedSeries:
-    """Rows of one kind: `symmetry/cascades` with slice "", exact; a slice that was drawn has intervals."""
+    """Rows of one kind, such as `symmetry/cascades`. Slice "" is exact; a sampled slice has intervals."""
 
     recipe: str
     slice: str
@@ -43,7 +43,7 @@ PRODUCTS = (
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Figures 13 and 14 from the rows of `symmetry/distributions`; their files, PNG and SVG."""
+    """Draw Figures 13 and 14 from the rows of `symmetry/distributions`. Returns the PNG and SVG files."""
     sums = "sums cascade past 4", "columns in a row"
     products = "one-digit products past 4", "levels"
     return [

@@ -1,4 +1,4 @@
-"""Which input digits does an answer digit depend on? Change one digit at a time and see.
+"""Which input digits does an answer digit depend on? Measured by changing one input digit at a time.
 
 | file | content |
 |---|---|
@@ -7,7 +7,7 @@
 | `influence_figures.py` | pictures, JSON, and lines for a terminal |
 | `influence_commands.py` | the command |
 
-Changing digits itself is in `tenfold.evals.interventions`.
+The code that changes digits is in `tenfold.evals.interventions`.
 
 Python: `influence(run, length=6)` in `run_influence.py`. Command line: `tenfold influence RUN --length 6`.
 """

@@ -1,15 +1,14 @@
 """The columns that each digit of a sum depends on, as a list of relative positions (the `symmetry` paper's Appendix E).
 
-A column d below the answer's decides something only where every column between sums to base - 1, so that a carry runs
-through; among uniform sums that is one in 10^(d - 1). So each pair of columns has problems of its own:
+A column d columns below the answer's column matters only if every column between sums to base - 1, so that a carry
+propagates. Among uniform sums this happens once in 10^(d - 1). So each pair of columns gets its own problems:
 
-- the columns strictly between the input digit and the answer digit sum to base - 1, all others are uniform;
-- one digit of the input's column, of either operand, becomes each other digit;
-- of these changes, those count that move the true answer digit; where none can (the input lies above the answer digit),
-  all of them.
+- The columns strictly between the input digit and the answer digit sum to base - 1. All others are uniform.
+- One digit of the input column, of either operand, is replaced by each other digit.
+- Only changes that change the true answer digit count. If none can (the input is above the answer digit), all count.
 
-An input digit **matters** to an answer digit if at least half of the changes that count move the model's answer digit.
-The list of an answer digit holds how many columns back each digit that matters lies, and of which operand it is.
+An input digit **matters** to an answer digit if at least half of the counted changes change the model's answer digit.
+The list of an answer digit contains an entry for each digit that matters: its operand and how many columns back it is.
 
 Shapes: N problems, M operands, W their columns, C columns of an answer, all from the units on.
 """
@@ -32,7 +31,7 @@ Entry = tuple[int, int]  # operand, columns back
 
 @dataclass(frozen=True)
 class Lists:
-    """The share of changes that move an answer digit, among those that count: (M, W, C), and how many those are."""
+    """The share of counted changes that change an answer digit, (M, W, C), and the number of counted changes."""
 
     shares: Floats
     counts: Ints
@@ -51,9 +50,9 @@ class Lists:
 
     @property
     def commonest(self) -> frozenset[Entry]:
-        """The list that most answer digits have; of two, the longer one.
+        """The list that most answer digits have; in a tie, the longer list.
 
-        No digit of the answer has all columns around it, so what most digits that have such a column say is tried too.
+        No answer digit has all relative columns. So the majority vote of the digits that have a column is tried too.
         """
         lists = [self.of(column) for column in range(self.shares.shape[2])]
         votes = Counter(entry for each in lists for entry in each)
@@ -62,30 +61,30 @@ class Lists:
         return max([*lists, voted], key=lambda each: (self.agreeing(each), len(each)))
 
     def agreeing(self, wanted: frozenset[Entry]) -> int:
-        """How many answer digits have this list; near the ends, as much of it as there are columns for."""
+        """The number of answer digits with this list. Near the ends, only existing columns are compared."""
         columns = range(self.shares.shape[2])
         return sum(wanted & self._there(column) == self.of(column) for column in columns)
 
     def _there(self, column: int) -> frozenset[Entry]:
-        """All that the list of an answer digit could hold."""
+        """All entries that the list of an answer digit could contain."""
         operands, width, _ = self.shares.shape
         return frozenset((m, column - c) for m in range(operands) for c in range(width))
 
     @property
     def same_list(self) -> float:
-        """The share of answer digits that have the commonest list."""
+        """The share of answer digits that have the most common list."""
         return self.agreeing(self.commonest) / int(self.shares.shape[2])
 
     @property
     def reach(self) -> int:
-        """How many columns back the commonest list goes."""
+        """The largest number of columns back in the most common list."""
         return max((back for _, back in self.commonest), default=0)
 
 
 def between(
     rng: np.random.Generator, n: int, length: int, base: int, low: int, high: int
 ) -> Digits:
-    """Pairs of `length`-digit numbers, uniform but for the columns strictly between, which sum to base - 1: (N, 2, W).
+    """Pairs of uniform `length`-digit numbers whose columns strictly between `low` and `high` sum to base - 1: (N, 2, W).
 
     >>> between(np.random.default_rng(0), 1, 6, 10, 1, 5).sum(1)[0, 2:5].tolist()
     [9, 9, 9]
@@ -104,7 +103,7 @@ def between(
 def relative_lists(
     examiner: Examiner, model: Answerer, length: int, n: int = 30, threshold: float = HALF
 ) -> Lists:
-    """What matters to each digit of sums of `length` digits, from `n` problems for each pair of columns."""
+    """Measure which digits matter to each digit of sums of `length` digits, with `n` problems per pair of columns."""
     task = examiner.batcher.task
     if task.terms != 2 or task.drawn != 2 or task.base < 3:
         raise TenfoldError(

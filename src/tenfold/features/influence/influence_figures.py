@@ -1,4 +1,4 @@
-"""Influence as pictures and in a terminal: input digit against answer digit, the model beside the truth."""
+"""Figures and terminal output of influence: input digit against answer digit, the model next to the truth."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tenfold.drawing.figures import Figure, save_figure
 from tenfold.evals.interventions import Floats, Influence
 from tenfold.features.influence.dependency_columns import Lists
 
-Others = Mapping[str, Floats]  # matrices of other functions of the same questions, by what they are
+Others = Mapping[str, Floats]  # matrices of other functions of the same questions, by name
 
 
 def matrices(measured: Influence, others: Others | None = None) -> dict[str, Floats]:
-    """The model's, the truth's, then what else is to be seen beside them."""
+    """The matrices of the model, of the truth, and of other functions, by name."""
     return {"model": measured.model, "truth": measured.truth, **(others or {})}
 
 
 def draw_influence(
     measured: Influence, path: Path, title: str, others: Others | None = None
 ) -> Figure:
-    """A row of panels an operand: the model's matrix, then the truth's; units at the right and at the bottom."""
+    """Draw one row of panels per operand: the model's matrix, then the truth's. Units are at the right and the bottom."""
     path.parent.mkdir(parents=True, exist_ok=True)
     terms, width, columns = measured.model.shape
     shown = matrices(measured, others)
@@ -59,7 +59,7 @@ def _whole_numbers(axes: Any) -> None:
 
 
 def influence_lines(measured: Influence, others: Others | None = None) -> list[str]:
-    """For each operand, percentages by input column and answer column, the truth's where it differs below."""
+    """Tables of percentages by input and answer column, for each operand: the model's, the truth's, then others."""
     lines = [
         f"{measured.problems} problems, {100 * measured.exact:.1f}% answered exactly right; "
         f"{int(measured.counts.sum()):,} changes of one digit"
@@ -72,7 +72,7 @@ def influence_lines(measured: Influence, others: Others | None = None) -> list[s
 
 
 def _grid(shares: Floats) -> list[str]:
-    """A line an input column, highest first; answer columns from the highest to the units."""
+    """One line per input column, highest first; answer columns from the highest to the units."""
     width, columns = shares.shape
     head = " in\\out" + "".join(f"{column:>4}" for column in reversed(range(columns)))
     lines = [head]
@@ -92,7 +92,7 @@ def _cell(share: float) -> str:
 
 
 def as_json(measured: Influence, others: Others | None = None) -> dict[str, Any]:
-    """Matrices by operand, input column and answer column, from the units on; null where there is no such digit."""
+    """Matrices by operand, input column and answer column, starting at the units; null where no such digit exists."""
     nested = matrices(measured, others)
     return {
         "problems": measured.problems,
@@ -104,7 +104,7 @@ def as_json(measured: Influence, others: Others | None = None) -> dict[str, Any]
 
 
 def list_lines(measured: Lists) -> list[str]:
-    """The list of each answer digit, and what they have in common."""
+    """The list of each answer digit, and a summary of what the lists have in common."""
     lines = []
     for column in reversed(range(measured.shares.shape[2])):
         mark = (
@@ -145,7 +145,7 @@ def lists_as_json(measured: Lists) -> dict[str, Any]:
 
 
 def draw_lists(measured: Lists, path: Path, title: str) -> Figure:
-    """The share of changes that move an answer digit, by how many columns back they are; a panel an operand."""
+    """Draw the share of changes that change an answer digit, by columns back; one panel per operand."""
     path.parent.mkdir(parents=True, exist_ok=True)
     terms, width, columns = measured.shares.shape
     figure, panels = pyplot.subplots(

@@ -1,4 +1,4 @@
-"""What the answers of a run depend on, by intervention."""
+"""Interventions on a run's model: which input digits its answers depend on."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def influence(
     which: Which = "best",
     seed: int = 0,
 ) -> Influence:
-    """Which digits of the answer move with each digit of the question, over `n` problems of exactly this length.
+    """Measure which answer digits change with each question digit, over `n` problems of exactly this length.
 
-    With a slice, over the problems that it asks, `n` of each kind: `cascades` shows how far carries run.
+    With a slice, the slice's problems are used, `n` of each kind. `cascades` shows how far carries propagate.
     """
     torch.set_num_threads(run.recipe.train.threads)
     examiner = run.built.examiner(seed)
@@ -46,7 +46,7 @@ def truncated(
     *,
     seed: int = 0,
 ) -> Floats:
-    """The influence matrix (M, W, C) of the function of the last `digits` digits (by default the training length); no model."""
+    """The influence matrix (M, W, C) of the function of the last `digits` digits (default: the training length), without a model."""
     examiner = run.built.examiner(seed)
     sets = _problems(examiner, length, n, slice)
     columns = max(each.answer.shape[1] for each in sets)
@@ -76,15 +76,15 @@ def lists(run: Run, length: int, n: int = 30, *, which: Which = "best", seed: in
 def _check(examiner: Examiner, length: int, n: int) -> None:
     if n < 1:
         raise TenfoldError(f"{n} problems; at least 1 is needed")
-    examiner.samplers([length], [])  # whether the format holds so many digits
+    examiner.samplers([length], [])  # raises an error if the format cannot hold this many digits
 
 
 def truncated_influence(
     task: Task, digits: int, sets: Sequence[Examples], columns: int
 ) -> NDArray[np.float64]:
-    """The share of changes of an input digit that move a digit of the truncated function: (M, W, C), as `Influence` has it.
+    """The share of changes of an input digit that change a digit of the truncated function: (M, W, C), as in `Influence`.
 
-    NaN where nobody has such a digit; 0 in every column where truncation drops it.
+    NaN where no problem has such a digit; 0 in every column for digits that truncation drops.
     """
     cut = Truncated.to(digits, task)
     terms, width = (max(each.operands.shape[k] for each in sets) for k in (1, 2))

@@ -1,4 +1,4 @@
-"""Why do absolute positions fail on longer inputs and relative ones not? Linear attention on a ring, solved exactly.
+"""Exact solution of linear attention on a ring: why absolute positions fail on longer inputs and relative ones do not.
 
 This is the theory of the `symmetry` paper (2406.01895, section 5 and appendix D).
 

@@ -1,15 +1,16 @@
-"""Linear attention over positions alone: its expected loss on the ring, and the gradient, in closed form.
+"""Linear attention whose scores depend on positions only: expected loss on the ring and its gradient, in closed form.
 
     yhat_i = sum_r S_ir <v, x_r>       absolute positions: S_ir = p_i . p_r;   relative: S_ir = p_(i-r) . u
 
-Inputs inside a window are independent standard normal vectors, so every product of two has a known mean. With q_ir the
-share of windows that hold both i and r, the expected loss of a sample, summed over the outputs in its window, is
+Inputs inside a window are independent standard normal vectors, so the mean of every product of two inputs is known. Let
+q_ir be the share of windows that contain both i and r. The expected loss of a sample, summed over the outputs in its
+window, is
 
     L = sum_ir q_ir |S_ir v - T_ir theta|^2
     dL/dS_ir = 2 q_ir (|v|^2 S_ir - <v, theta> T_ir)
     dL/dv    = 2 sum_ir q_ir (S_ir^2 v - S_ir T_ir theta)
 
-The paper sums over windows where we take the mean: its loss is W times ours, and its time runs W times as fast.
+The paper sums over windows and we take the mean. Its loss is W times ours, and its gradient flow is W times as fast.
 
 Shapes: N positions, D width, W windows, B samples, M positions in a window.
 """
@@ -30,29 +31,29 @@ from tenfold.features.linear_attention.ring import Ring, offsets, together
 
 
 class State(NamedTuple):
-    """What is learned."""
+    """The learned parameters."""
 
-    p: Tensor  # (N, D): of positions, or of differences of positions modulo N
-    v: Tensor  # (D,): how an input is read
+    p: Tensor  # (N, D): a vector for each position, or for each difference of positions modulo N
+    v: Tensor  # (D,): the vector that projects an input to a number
 
 
 class LinearAttention(ABC):
-    """How positional vectors make scores. `learns_v`: the reading of inputs is trained too, else it is theta."""
+    """A rule that computes scores from positional vectors. `learns_v`: v is trained; otherwise v is fixed to theta."""
 
     learns_v: bool
 
     @abstractmethod
     def scores(self, p: Tensor) -> Tensor:
-        """S from the vectors: (N, D) -> (N, N)."""
+        """Compute the scores S from the vectors: (N, D) -> (N, N)."""
 
     @abstractmethod
     def pull(self, by_score: Tensor, p: Tensor) -> Tensor:
-        """The gradient of the vectors from that of the scores: (N, N), (N, D) -> (N, D)."""
+        """Compute the gradient of the vectors from the gradient of the scores: (N, N), (N, D) -> (N, D)."""
 
 
 @dataclass(frozen=True)
 class Absolute(LinearAttention):
-    """A vector a position, S = P P^T. The paper's proofs start from v = theta, and so it stays."""
+    """One vector for each position, S = P P^T. The paper's proofs start from v = theta, so v stays fixed here."""
 
     learns_v: bool = False
 
@@ -65,7 +66,7 @@ class Absolute(LinearAttention):
 
 @dataclass(frozen=True, eq=False)
 class RelativeAttention(LinearAttention):
-    """A vector a difference of positions, read by one constant query u: S_ir = a_(i-r), a_k = p_k . u."""
+    """One vector for each difference of positions, with one constant query u: S_ir = a_(i-r), a_k = p_k . u."""
 
     u: Tensor  # (D,)
     learns_v: bool = True
@@ -81,10 +82,10 @@ class RelativeAttention(LinearAttention):
 
 @dataclass(frozen=True)
 class Problem:
-    """A task, the windows it is trained in, and the direction theta of length 1 that it reads."""
+    """A task, its training windows, and the unit vector theta that defines the signal <theta, x>."""
 
     ring: Ring
-    windows: Tensor  # (W, N), true where inputs are not zero; every window has as many
+    windows: Tensor  # (W, N): true where inputs are not zero; all windows have the same size
     theta: Tensor  # (D,)
 
     def __post_init__(self) -> None:
@@ -126,7 +127,7 @@ class Problem:
         return (along * scores - self.target).square() + across * scores.square()
 
     def gradient(self, attention: LinearAttention, state: State) -> State:
-        """Of the expected training loss."""
+        """Compute the gradient of the expected training loss."""
         scores = attention.scores(state.p)
         reads = state.v @ state.v * scores - state.v @ self.theta * self.target
         by_v = torch.zeros_like(state.v)
@@ -141,7 +142,7 @@ class Problem:
 def start(
     problem: Problem, attention: LinearAttention, generator: torch.Generator, size: float = 1.0
 ) -> State:
-    """Isotropic Gaussian vectors of squared length `size` on average; v alike, or theta where it is not learned."""
+    """Initialize with isotropic Gaussian vectors of mean squared length `size`. If v is not learned, it is theta."""
     p = _normal(generator, problem.ring.length, problem.width) * math.sqrt(size)
     v = _normal(generator, problem.width) if attention.learns_v else problem.theta.clone()
     return State(p, v)

@@ -1,9 +1,9 @@
-"""The ring task of the `symmetry` paper (2406.01895, section 5 and appendix D), and the windows that are trained on.
+"""The ring task of the `symmetry` paper (2406.01895, section 5 and appendix D), and its training windows.
 
     y_i = alpha <theta, x_i> + sum_{k=1..m} beta_k (<theta, x_(i-k)> + <theta, x_(i+k)>),   i mod n
 
-x_i is Gaussian in R^d where the window is, and zero elsewhere; at test every position is filled. Only s_i = <theta, x_i>
-matters to y, so that the task is one symmetric circulant matrix T with y = T s.
+In training, x_i is Gaussian in R^d inside the window and zero elsewhere. At test every position is filled. The output y
+depends only on s_i = <theta, x_i>, so the task is one symmetric circulant matrix T with y = T s.
 
 Shapes: N positions, W windows.
 """
@@ -40,9 +40,9 @@ class Ring:
 
     @classmethod
     def tapering(cls, length: int, alpha: float, neighbours: int) -> Ring:
-        """A task that a Gram matrix can express: beta_k = alpha/2 (1 - k/(m+1)), whose spectrum is alpha/2 and more.
+        """A task that a Gram matrix can express: beta_k = alpha/2 (1 - k/(m+1)). Its eigenvalues are at least alpha/2.
 
-        The paper names no values. These are half a Fejer kernel beside the other half of alpha.
+        The paper gives no values. Half of alpha and the betas form a Fejer kernel; the other half of alpha is added.
 
         >>> Ring.tapering(51, 2.0, neighbours=1).betas
         (0.5,)
@@ -56,11 +56,11 @@ class Ring:
 
     @property
     def power(self) -> float:
-        """The mean square of an output, alpha^2 + 2 sum beta_k^2: the loss of a model that says 0."""
+        """The mean square of an output, alpha^2 + 2 sum beta_k^2. It is the loss of a model that always predicts 0."""
         return self.alpha**2 + 2 * sum(beta**2 for beta in self.betas)
 
     def coefficients(self) -> Tensor:
-        """What an output takes from the input k places before it: (N,), k modulo N."""
+        """The coefficient of the input k positions before an output: (N,), k modulo N."""
         result = torch.zeros(self.length, dtype=torch.float64)
         result[0] = self.alpha
         for k, beta in enumerate(self.betas, 1):
@@ -68,15 +68,15 @@ class Ring:
         return result
 
     def target(self) -> Tensor:
-        """T: what output i takes from input r, (N, N)."""
+        """T: the coefficient of input r in output i, (N, N)."""
         return self.coefficients()[offsets(self.length)]
 
     def unreachable(self, window: int) -> float:
-        """The training loss below which no vectors p_i bring the inner products p_i . p_r inside one window.
+        """The lowest training loss that inner products p_i . p_r can reach inside one window.
 
-        These make a matrix without negative eigenvalues. The nearest one to T leaves out T's negative eigenvalues,
-        and they are what remains: the sum of their squares. None if alpha + 2 sum_k beta_k cos(k t) >= 0 for all t;
-        for one neighbour, if alpha >= 2 |beta|.
+        A matrix of inner products has no negative eigenvalues. The nearest such matrix to T omits T's negative
+        eigenvalues, so the loss is the sum of their squares. It is 0 if alpha + 2 sum_k beta_k cos(k t) >= 0 for all
+        t; with one neighbour, if alpha >= 2 |beta|.
 
         >>> (
         ...     Ring(9, alpha=2.0, betas=(1.0,)).unreachable(4),
@@ -96,13 +96,13 @@ def offsets(length: int) -> Tensor:
 
 
 def distances(length: int) -> Tensor:
-    """How far apart two positions are, the shorter way around: (N, N)."""
+    """Distances of positions along the shorter way around the ring: (N, N)."""
     result = offsets(length)
     return torch.minimum(result, length - result)
 
 
 def fixed(length: int, window: int) -> Tensor:
-    """Training fills the first `window` positions always: (1, N).
+    """Training always fills the first `window` positions: (1, N).
 
     >>> fixed(5, 2).int().tolist()
     [[1, 1, 0, 0, 0]]
@@ -112,18 +112,18 @@ def fixed(length: int, window: int) -> Tensor:
 
 
 def shifted(length: int, window: int) -> Tensor:
-    """Training fills `window` positions anywhere on the ring, each place equally often: (N, N).
+    """Training fills `window` consecutive positions; every start on the ring is equally likely: (N, N).
 
     >>> shifted(3, 2).int().tolist()
     [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
     """
     _check(length, window)
-    since = offsets(length).T  # positions after the window's first
+    since = offsets(length).T  # distance from the window's first position
     return since < window
 
 
 def together(windows: Tensor) -> Tensor:
-    """The share of windows that hold both positions: (N, N). Times W, the paper's counts, such as n1 - |i - r|."""
+    """The share of windows that contain both positions: (N, N). Multiplied by W: the paper's counts, n1 - |i - r|."""
     inside = windows.double()
     return inside.T @ inside / len(windows)
 

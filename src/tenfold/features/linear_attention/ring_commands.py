@@ -1,4 +1,4 @@
-"""What can be known before anything large is trained."""
+"""The command `tenfold theory ring`."""
 
 from __future__ import annotations
 

@@ -28,13 +28,13 @@ from tenfold.features.linear_attention.ring import Ring, fixed, shifted
 from tenfold.features.linear_attention.ring_descent import Descent, LearnedWeights, descend, sampled
 
 STEPS = 4000
-FORGET = 6.0  # what no gradient touches shrinks by e^-6 in the course of training
+FORGET = 6.0  # parameters without a gradient shrink by e^-6 over the whole training
 BATCH = 16
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model before it has learned."""
+    """A model before training."""
 
     problem: Problem
     attention: LinearAttention
@@ -42,11 +42,11 @@ class Case:
     how: Descent
 
     def learn(self) -> LearnedWeights:
-        """By the expected gradient."""
+        """Train with the expected gradient."""
         return descend(self.problem, self.attention, self.state, self.how)
 
     def simulate(self, generator: torch.Generator, batch: int = BATCH) -> LearnedWeights:
-        """By gradients of samples, from the same start and with the same steps."""
+        """Train with gradients of samples, from the same initial state and with the same step sizes."""
         gradient = sampled(self.problem, self.attention, batch, generator)
         return descend(self.problem, self.attention, self.state, self.how, gradient)
 
@@ -57,7 +57,7 @@ class Case:
 def contest(
     ring: Ring, window: int, width: int, seed: int, steps: int = STEPS, forget: float = FORGET
 ) -> dict[str, Case]:
-    """The three by name. They share theta; rates follow from the curvature at the solution."""
+    """The three models by name. They share theta; learning rates follow from the curvature at the solution."""
     if steps < 1 or width < 1:
         raise TenfoldError(f"{steps} steps at width {width}; at least 1 of each")
     generator = torch.Generator().manual_seed(seed)

@@ -1,9 +1,9 @@
-"""Learning on the ring: gradient descent on the expected loss, the same on samples, and gradient flow.
+"""Training on the ring: gradient descent on the expected loss, gradient descent on samples, and gradient flow.
 
-    p <- p - rate (dL/dp + decay p)         v alike where it is learned
+    p <- p - rate (dL/dp + decay p)         the same for v where it is learned
 
-With samples, B inputs are drawn a step, each in a window drawn at random, and L is their mean. Nothing else differs, so
-that both can be laid over each other step by step.
+With samples, each step draws B inputs, each in a random window, and L is their mean loss. Nothing else differs, so both
+descents can be compared step by step.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ CHUNK = 500  # samples in memory at a time
 
 @dataclass(frozen=True)
 class Descent:
-    """How it is trained."""
+    """Options of gradient descent."""
 
     steps: int
     rate: float
     decay: float = 0.0
 
     def notes(self, step: int) -> bool:
-        """Is the loss after this step kept? All early ones, where most happens, then ever fewer: 64, 68, ... 128, 136."""
+        """Whether the loss after this step is recorded: every early step, later ever fewer: 64, 68, ... 128, 136."""
         return step == self.steps or step % max(1, 2 ** (step.bit_length() - 5)) == 0
 
 
 @dataclass
 class LearnedWeights:
-    """Where descent came to, and how the training loss fell: the expected loss, of an output in the window."""
+    """The state after training and the training curve: the expected loss per output in the window."""
 
     problem: Problem
     attention: LinearAttention
@@ -50,7 +50,7 @@ class LearnedWeights:
 
     @property
     def effective(self) -> Tensor:
-        """What output i takes from s_r = <theta, x_r>: (N, N), to be compared with the target."""
+        """The learned coefficient of s_r = <theta, x_r> in output i: (N, N), to be compared with the target."""
         return self.scores * (self.state.v @ self.problem.theta)
 
     @property
@@ -74,7 +74,7 @@ def descend(
     how: Descent,
     gradient: Gradient | None = None,
 ) -> LearnedWeights:
-    """Gradient descent; on the expected loss, unless another gradient is given, such as `sampled`."""
+    """Run gradient descent, on the expected loss unless another gradient, such as `sampled`, is given."""
     gradient = gradient or (lambda at: problem.gradient(attention, at))
     learned = LearnedWeights(problem, attention, state)
     for step in range(how.steps + 1):
@@ -96,13 +96,13 @@ def _moved(attention: LinearAttention, state: State, by: State, how: Descent) ->
 def sampled(
     problem: Problem, attention: LinearAttention, batch: int, generator: torch.Generator
 ) -> Gradient:
-    """The gradient of the mean loss of `batch` fresh samples, drawn in full: B x M vectors of D numbers."""
+    """The gradient of the mean loss of `batch` new samples: B x M vectors of D numbers are drawn."""
     filled = problem.windows.nonzero()[:, 1].view(len(problem.windows), -1)  # (W, M)
 
     def gradient(state: State) -> State:
         which = torch.randint(len(filled), (batch,), generator=generator)
         at = filled[which]  # (B, M)
-        x = torch.randn(*at.shape, problem.width, generator=generator)  # float32 is drawn faster
+        x = torch.randn(*at.shape, problem.width, generator=generator)  # drawing float32 is faster
         return _sample_gradient(problem, attention, state, at, x)
 
     return gradient
@@ -111,7 +111,7 @@ def sampled(
 def _sample_gradient(
     problem: Problem, attention: LinearAttention, state: State, at: Tensor, x: Tensor
 ) -> State:
-    """Of the mean loss of samples x (B, M, D) that lie at the positions `at` (B, M), and are zero elsewhere."""
+    """The gradient of the mean loss of samples x (B, M, D) at the positions `at` (B, M); other inputs are zero."""
     scores = attention.scores(state.p)
     zeros = torch.zeros(len(at), problem.ring.length, dtype=torch.float64)
     ways = torch.stack([state.v, problem.theta], 1).to(x)  # (D, 2)
@@ -127,7 +127,7 @@ def _sample_gradient(
 
 
 def sampled_loss(learned: LearnedWeights, samples: int, generator: torch.Generator) -> Tensor:
-    """The test loss of every output as the mean over samples that fill the whole ring: (N,)."""
+    """The test loss of every output, averaged over samples that fill the whole ring: (N,)."""
     problem, total = learned.problem, torch.zeros(learned.problem.ring.length, dtype=torch.float64)
     ways = torch.stack([learned.state.v, problem.theta], 1).float()  # (D, 2)
     for first in range(0, samples, CHUNK):
@@ -141,7 +141,7 @@ def sampled_loss(learned: LearnedWeights, samples: int, generator: torch.Generat
 def flow(
     gradient: Gradient, state: State, until: float, steps: int
 ) -> Iterator[tuple[float, State]]:
-    """Gradient flow d state/dt = -gradient, by the classical Runge-Kutta rule: times and states, the first included."""
+    """Gradient flow d state/dt = -gradient by the classical Runge-Kutta method: times and states from the start on."""
     step = until / steps
 
     def ahead(at: State, by: State, length: float) -> State:
@@ -161,10 +161,10 @@ def flow(
 
 
 def logistic(time: float, first: Tensor, alpha: float) -> Tensor:
-    """The squared length of a vector after gradient flow for beta = 0 and windows of one position, as the paper has it.
+    """The paper's squared length of a vector after gradient flow, for beta = 0 and windows of one position.
 
-    It sums the loss over windows; then dA/dt = 8 (alpha - A) A for A = |p_i|^2. Every p_i only changes its length, so
-    that p_i . p_r grows by the same factors, and the angles stay as they began.
+    The paper sums the loss over windows, which gives dA/dt = 8 (alpha - A) A for A = |p_i|^2. Every p_i only changes
+    its length, so p_i . p_r grows by the same factors and the angles do not change.
 
     >>> (
     ...     logistic(0.0, torch.tensor([1.0]), alpha=2.0).tolist(),

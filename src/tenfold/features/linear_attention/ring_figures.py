@@ -1,6 +1,6 @@
-"""The theory of the `symmetry` paper as pictures (its Figures 9, 15, 16) and as a table.
+"""Figures 9, 15 and 16 of the `symmetry` paper, and a table of the losses.
 
-A line is the expected gradient; dots of the same colour are the same descent on samples.
+Lines show descent with the expected gradient. Dots of the same colour show the same descent on samples.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SAMPLES = 5000  # at every position, as in the paper
 
 @dataclass(frozen=True)
 class RingOutcome:
-    """What a model learned by the expected gradient, and, where it was simulated, from samples."""
+    """A model trained with the expected gradient and, where it was simulated, the same model trained on samples."""
 
     learned: LearnedWeights
     simulated: LearnedWeights | None = None
-    measured: Tensor | None = None  # (N,): the test loss over samples of the simulated model
+    measured: Tensor | None = None  # (N,): the simulated model's mean test loss over samples
 
     def as_json(self) -> dict[str, float]:
-        """Losses of an output: in training, over all positions at test, and there inside the window and beyond."""
+        """Losses per output: in training, and at test over all positions, inside the window and outside it."""
         window, losses = self.learned.problem.window, self.learned.by_position
         values = {
             "train_loss": self.learned.train_loss,
@@ -54,7 +54,7 @@ class RingOutcome:
 def outcomes(
     ring: Ring, window: int, width: int, seed: int, steps: int, *, simulate: bool = False
 ) -> dict[str, RingOutcome]:
-    """Train the three."""
+    """Train the three models."""
     results = {}
     for name, case in contest(ring, window, width, seed, steps).items():
         if simulate:
@@ -68,14 +68,14 @@ def outcomes(
 
 
 def write_figures(results: Mapping[str, RingOutcome], folder: Path) -> dict[str, Path]:
-    """train, test and learned, as PNG and SVG."""
+    """Write the figures `train`, `test` and `learned` as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {"train": _train(results), "test": _test(results), "learned": _learned(results)}
     return {name: save_files(figure, folder / name)[0] for name, figure in drawn.items()}
 
 
 def _train(results: Mapping[str, RingOutcome]) -> Any:
-    """Figures 9(a) and 15(a): the loss of an output inside the window as it is trained."""
+    """Figures 9(a) and 15(a): the loss per output inside the window during training."""
     figure, axes = pyplot.subplots(figsize=(5.0, 3.4), layout="constrained")
     for name, outcome in results.items():
         color = COLORS[name]
@@ -88,12 +88,12 @@ def _train(results: Mapping[str, RingOutcome]) -> Any:
 
 
 def _points(learned: LearnedWeights) -> tuple[list[int], list[float]]:
-    """Steps from the first on, since their axis is logarithmic, and losses."""
+    """Steps and losses, from step 1 on because the axis of steps is logarithmic."""
     return [step for step, _ in learned.curve[1:]], [loss for _, loss in learned.curve[1:]]
 
 
 def _test(results: Mapping[str, RingOutcome]) -> Any:
-    """Figures 9(b) and 15(b): the loss at every position once all of them are filled."""
+    """Figures 9(b) and 15(b): the loss at every position when all positions are filled."""
     figure, axes = pyplot.subplots(figsize=(5.0, 3.4), layout="constrained")
     problem = results["absolute"].learned.problem
     place = range(1, problem.ring.length + 1)
@@ -127,7 +127,7 @@ def _framed(figure: Any, axes: Any, note: str) -> Any:
 
 
 def _learned(results: Mapping[str, RingOutcome]) -> Any:
-    """Figure 16: what output i takes from input r, and for relative positions what it takes by difference."""
+    """Figure 16: the learned coefficient of input r in output i; for relative positions also by difference."""
     figure, panels = pyplot.subplots(2, 2, figsize=(7.2, 6.4), layout="compressed")
     ring = results["absolute"].learned.problem.ring
     shown = {
@@ -164,7 +164,7 @@ def _shades() -> Any:
 
 
 def table(results: Mapping[str, RingOutcome]) -> list[str]:
-    """A line a model, losses of an output."""
+    """A table with one line for each model: losses per output."""
     values = {WORDS[name]: outcome.as_json() for name, outcome in results.items()}
     columns = list(next(iter(values.values())))
     first = max(map(len, values))

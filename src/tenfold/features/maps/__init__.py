@@ -1,4 +1,4 @@
-"""What did a model's positional encodings learn? Show their tables, layer by layer.
+"""What did a model's positional encodings learn? Their tables, layer by layer.
 
 | file | content |
 |---|---|

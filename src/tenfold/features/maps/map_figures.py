@@ -1,7 +1,7 @@
-"""Positional maps as pictures (the `symmetry` paper's Figures 11 and 12).
+"""Figures of positional maps (the `symmetry` paper's Figures 11 and 12).
 
-A panel a layer: offsets (query minus key) against the elements of their vectors; a multiplier's vectors in a panel below.
-Where a layer has many tables, such as one for each pair of roles, the vectors' lengths stand in one picture.
+Each layer has a panel: offsets (query minus key) against the elements of their vectors. A multiplier's vectors have a
+panel below. Where a layer has many tables, such as one for each pair of roles, one figure shows the vectors' lengths.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tenfold.drawing.figures import PALETTE, Figure, save_figure
 from tenfold.encodings.learned_maps import Map
 from tenfold.features.maps.positional_maps import Layer
 
-ACROSS = 3  # panels beside each other
-MOST = 4  # tables of a layer that are drawn whole
+ACROSS = 3  # panels per row
+MOST = 4  # tables of a layer that are drawn in full
 SHADES = colors.LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#FFFFFF", PALETTE[0]])
-SOFT, DARK = "#555555", "#444444"  # on the picture itself, whatever the page's colours
-NONE = "#CCCCCC"  # where there is no such row
+SOFT, DARK = "#555555", "#444444"  # text inside the figure, independent of the page's colours
+NONE = "#CCCCCC"  # marks rows that do not exist
 WORDS = {"element": "element of the vector", "head": "head"}
 
 
 def draw_maps(
     layers: Sequence[Layer], folder: Path, title: str, name: str = "maps"
 ) -> list[Figure]:
-    """A figure for all layers that have the same tables, as PNG and SVG."""
+    """Draw one figure for all layers with the same tables, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     shown = [layer for layer in layers if layer.maps]
@@ -53,7 +53,7 @@ def _span(some: Sequence[Layer]) -> str:
 
 
 def _vectors(some: Sequence[Layer]) -> Any:
-    """Every table of every layer; of one table, all layers have the same colours, with a colour bar in its first row of panels."""
+    """Draw every table of every layer. A table has one colour scale in all layers, and one colour bar."""
     tables = [[layer.maps[k].occurring for layer in some] for k in range(len(some[0].maps))]
     blocks, across = -(-len(some) // ACROSS), min(len(some), ACROSS)
     heights = [min(3.6, 0.5 + 0.048 * max(len(t.places) for t in table)) for table in tables]
@@ -68,7 +68,9 @@ def _vectors(some: Sequence[Layer]) -> Any:
             image = _panel(panel, each, most, layer.back.get(each.axis or ""))
             heading = [layer.name] * (k == 0) + [each.title] * (len(tables) > 1)
             panel.set_title("\n".join(heading), fontsize=9, loc="left")
-            if column == 0 and each.names[0].lstrip("-").isdigit():  # else they say what they are
+            if (
+                column == 0 and each.names[0].lstrip("-").isdigit()
+            ):  # other names explain themselves
                 panel.set_ylabel(each.along, fontsize=8)
             axes.append(panel)
         bar = figure.colorbar(image, ax=axes[:across], fraction=0.05, pad=0.02, aspect=max(6, 8 * heights[k]))  # fmt: skip
@@ -79,7 +81,7 @@ def _vectors(some: Sequence[Layer]) -> Any:
 
 
 def _panel(axes: Any, table: Map, most: float, back: int | None) -> Any:
-    """A table; rows between its first and its last that do not occur stay grey."""
+    """Draw a table. Rows between the first and the last that do not occur are grey."""
     low, high = table.places[0], table.places[-1]
     values = np.full((high - low + 1, table.values.shape[1]), np.nan)
     values[np.array(table.places) - low] = table.values.numpy()
@@ -113,7 +115,7 @@ def _panel(axes: Any, table: Map, most: float, back: int | None) -> Any:
 
 
 def _lengths(some: Sequence[Layer]) -> Any:
-    """The length of every vector: a line a table, a column an offset; then what has no offset."""
+    """Draw the length of every vector: one line per table, one column per offset, then entries without an offset."""
     shown = [[each.occurring for each in layer.maps] for layer in some]
     tables = list(dict.fromkeys(each.title for own in shown for each in own))
     offsets = {place for own in shown for each in own if each.axis for place in each.places}
@@ -148,7 +150,7 @@ def _lengths(some: Sequence[Layer]) -> Any:
 
 
 def _columns(table: Map) -> list[str]:
-    """`-1` is an offset, `place 1` is none."""
+    """Names of a table's columns: `-1` is an offset, `place 1` is not."""
     if table.axis:
         return [str(place) for place in table.places]
     what = table.along.split()[0]

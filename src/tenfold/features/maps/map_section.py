@@ -1,4 +1,4 @@
-"""Positional maps in words, as JSON, and as a section of a page."""
+"""Positional maps as text, as JSON, and as a section of a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tenfold.features.maps.run_maps import maps
 
 
 def section(story: Story, out: Path) -> str:
-    """For a page about one recipe, which has room: what positions learned in the first seed whose weights are here."""
+    """The section of a page about one recipe: maps of the first seed whose weights are available."""
     groups, runs = story.groups, story.runs
     fingerprints = [run["fingerprint"] for group in groups for run in group.runs]
     fingerprints = [fingerprint for fingerprint in fingerprints if fingerprint in runs]
@@ -40,7 +40,7 @@ def section(story: Story, out: Path) -> str:
 
 
 def map_lines(layers: Sequence[Layer], count: int = 5) -> list[str]:
-    """A line a table: the rows with the longest vectors, or the highest bias of a head."""
+    """One line per table: the rows with the longest vectors, or the highest bias of a head."""
     lines = []
     for layer in layers:
         lines += [f"{layer.name}: {layer.nothing}"] if layer.nothing else []
@@ -56,7 +56,7 @@ def map_lines(layers: Sequence[Layer], count: int = 5) -> list[str]:
 
 
 def as_json(layers: Sequence[Layer]) -> dict[str, Any]:
-    """Lengths of vectors, or numbers of every head, by layer and table; and the measures."""
+    """Lengths of vectors, or biases of every head, by layer and table, with the measures."""
     return {
         "layers": [
             {

@@ -1,8 +1,8 @@
-"""Positional maps: what the encodings of a trained model learned, layer by layer, and numbers that sum it up.
+"""Positional maps: what the encodings of a trained model learned, layer by layer, and summary measures.
 
-The `symmetry` paper's Figures 11 and 12 plot a layer's vectors p_(i-j) by offset i - j, query minus key. Its numbers are
-written most significant digit first, so that the column from which a carry comes lies to the right: the paper's P_-1,
-"the previous position". The measures here count **columns back**: 1 is that column, whichever way numbers are written.
+The `symmetry` paper's Figures 11 and 12 plot a layer's vectors p_(i-j) by offset i - j, query minus key. The paper writes
+the most significant digit first, so a carry comes from the column to the right: P_-1, "the previous position". The
+measures here count **columns back**: 1 is that column, in either order of digits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tenfold.encodings.learned_maps import Map, Pairs, maps_of
 from tenfold.models import Model, attention_in
 from tenfold.models.stack import Encodings, visibility
 
-Lengths = Mapping[int, float]  # of the vectors, by how many columns back
+Lengths = Mapping[int, float]  # lengths of vectors by columns back
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What one layer's encoding learned; `name` is `layer 2`, `encoder, layer 1`, `cross, all layers`."""
+    """The learned tables of one layer. `name` is `layer 2`, `encoder, layer 1`, `cross, all layers`."""
 
     name: str
     encoding: str
@@ -33,11 +33,11 @@ class Layer:
 
     @property
     def nothing(self) -> str:
-        """One line where there is nothing to show."""
+        """A line that states that there is nothing to show."""
         return "" if self.maps else f'the encoding "{self.encoding}" has nothing learned to show'
 
     def columns_back(self) -> dict[int, float] | None:
-        """The lengths of its vectors by how many columns back, where offset alone tells them apart."""
+        """The lengths of vectors by columns back; None unless vectors differ by offset only."""
         vectors = [each.occurring for each in self.maps if each.axis and each.across == "element"]
         step = self.back.get(vectors[0].axis or "") if len(vectors) == 1 else None
         if step not in (1, -1):
@@ -47,7 +47,7 @@ class Layer:
 
 
 def layers(model: Model, batch: Batch) -> list[Layer]:
-    """The maps of every layer, for tokens at the places of this batch; what never meets there is left out."""
+    """The maps of every layer for the places in this batch. Pairs of places that never occur are left out."""
     model = attention_in(model, "a positional map")
     all_layers: list[Layer] = []
     reader = model.reader()
@@ -78,7 +78,7 @@ def _meeting(tokens: Tokens, causal: bool) -> Pairs:
 def _layers(
     which: str, encodings: Encodings, count: int, pairs: Pairs, read: int | None
 ) -> Iterator[Layer]:
-    """The last layer computes only what is read."""
+    """The layers of one kind of attention. The last layer computes only the outputs that are read."""
     each = [pe for pe in encodings.each if isinstance(pe, PositionalEncoding)]
     for number, pe in enumerate(each):
         alone = len(each) == 1 and count > 1
@@ -99,7 +99,7 @@ def _step(pairs: Pairs, axis: str) -> int | None:
 
 
 def led_by(tables: Sequence[Lengths], back: int = 1) -> float:
-    """The share of layers in which the vector of so many columns back is the longest.
+    """The share of layers in which the vector `back` columns back is the longest.
 
     >>> led_by([{0: 1.0, 1: 3.0}, {0: 2.0, 1: 1.0}])
     0.5
@@ -108,7 +108,7 @@ def led_by(tables: Sequence[Lengths], back: int = 1) -> float:
 
 
 def dispersion(table: Lengths) -> float:
-    """The entropy, in nats, of a layer's squared lengths over offsets: 0 where one vector is all there is.
+    """The entropy, in nats, of a layer's squared lengths over offsets; 0 if only one vector is not zero.
 
     >>> round(dispersion({0: 2.0, 1: 2.0}), 4)  # ln 2
     0.6931
@@ -119,7 +119,7 @@ def dispersion(table: Lengths) -> float:
 
 
 def weight_at(tables: Sequence[Lengths], backs: Sequence[int]) -> float:
-    """The squared length of the vectors so many columns back, mean over them and over layers.
+    """The mean squared length of the vectors at these numbers of columns back, over vectors and layers.
 
     >>> weight_at([{2: 1.0, 3: 3.0}, {2: 0.0, 3: 0.0}], (2, 3))
     2.5
@@ -128,10 +128,10 @@ def weight_at(tables: Sequence[Lengths], backs: Sequence[int]) -> float:
 
 
 def measures(all_layers: Sequence[Layer]) -> dict[str, float]:
-    """What the paper says of its maps, as numbers; none where vectors are not results apart by offset.
+    """The paper's statements about its maps as numbers; empty if vectors do not differ by offset only.
 
-    `layers-led-by-previous`: how often one column back has the longest vector. `dispersion`: mean over layers from the
-    second on (a single layer is its own mean). `weight-at-2-3`, `weight-at-4-5`: mean squared lengths.
+    `layers-led-by-previous`: the share of layers in which one column back has the longest vector. `dispersion`: the mean
+    over layers from the second on (or the only layer). `weight-at-2-3`, `weight-at-4-5`: mean squared lengths.
     """
     tables = [table for layer in all_layers if (table := layer.columns_back()) is not None]
     if not tables:

@@ -1,4 +1,4 @@
-"""The positional maps of a run: what its encodings learned, for the places that its training problems have."""
+"""The positional maps of a run: what its encodings learned, for the places of its training problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PROBLEMS = 64  # enough for every offset to occur
 
 
 def maps(run: Run, which: Which = "best") -> list[Layer]:
-    """The learned tables of every layer; what no training problem brings together is left out.
+    """The learned tables of every layer. Pairs of places that no training problem contains are left out.
 
     `maps(Run.open("runs/..."))[1].maps[0].strongest(3)` -> [("-1", 2.09), ("3", 1.44), ("2", 1.36)]
     """

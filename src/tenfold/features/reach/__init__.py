@@ -1,7 +1,7 @@
 """How far does an encoding look, before and after training?
 
-A bias gives distance n the weight b(n). The sum of b(n) converges or not; where it does, the nearest keys that hold all but
-a share eps of it are the theoretical receptive field (TRF) of the `extrapolation` paper (2307.10156).
+A bias gives distance n the weight b(n). If the sum of b(n) converges, the nearest keys that hold all but a share eps of
+it are the theoretical receptive field (TRF) of the `extrapolation` paper (2307.10156).
 
 | file | content |
 |---|---|

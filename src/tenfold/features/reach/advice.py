@@ -1,8 +1,8 @@
-"""What theory expects of an encoding that is trained at one length and used at another, and what it cannot say.
+"""Theory's expectation for an encoding that is trained at one length and used at another.
 
-What decides is how much weight a longer text adds to what a query already spreads: the sum of b(n) up to the serving
-length over that up to the training length (`growth`). A convergent series bounds it whatever the length; a divergent one
-may still add little over the range in question, to all heads or to some (Sandwich): it diverges in the limit alone.
+The criterion is how much weight a longer text adds: the sum of b(n) up to the serving length, relative to the sum up to
+the training length (`growth`). A convergent series bounds it at any length. A divergent series may still add little over
+the range in question, in all heads or in some (Sandwich), because it diverges only in the limit.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tenfold.features.reach.receptive_field import Fields, over_heads, reach, re
 from tenfold.features.reach.series_by_name import UNWEIGHTED, NamedSeries, given
 
 SHARES = (0.5, 0.05, 0.01)
-LITTLE = 0.05  # the same share by which a perplexity counts as kept
+LITTLE = 0.05  # the same tolerance as for a perplexity that counts as kept
 SEEN = "such encodings held in our runs (sandwich, kerple-log)"
 NOTHING = "theory says nothing"
 NO_BIAS = "positions enter by rotation or at the input; no bias depends on distance, and the theory is about biases"
-SIGHT = 0.05  # a head does not see what holds less than this share of its weight
-NEAR = 0.1  # seeing less than this share of the training length is of little use
+SIGHT = 0.05  # a head does not see keys that together hold less than this share of its weight
+NEAR = 0.1  # a reach below this share of the training length is of little use
 LIMITS = (
     "What a longer text adds is of the head that gains least and of the one that gains most. Sums count the bias alone: queries, keys and values are taken to matter alike at every distance.",
     "Convergence is enough for extrapolation in the paper's theorem; that divergence forbids it was only seen in experiments.",
@@ -37,18 +37,18 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Advice:
-    """Advice about one encoding: verdict, reaches for several shares, the weight that a longer text adds, expectation."""
+    """Advice about one encoding: verdict, reaches for several shares, weight added by a longer text, expectation."""
 
     name: str
-    converges: bool | None  # of all heads; None: not of all, not known, or no series
+    converges: bool | None  # of all heads; None: heads differ, unknown, or no series
     verdict: str
     why: str
     reaches: list[Fields]
-    adds: tuple[float, float] | None  # in the least and in the most of heads
+    adds: tuple[float, float] | None  # the smallest and the largest value over heads
     expect: str
     learned: bool
     unseen: float | None = None  # the share of the longer text beyond the farthest head's reach
-    measured: Rise | None = None  # of committed runs, with the options by default
+    measured: Rise | None = None  # from committed runs, with default options
 
 
 def advise(
@@ -58,9 +58,9 @@ def advise(
     heads: int = 8,
     shares: Sequence[float] = SHARES,
 ) -> list[Advice]:
-    """For encodings, formulas or tables; if none is named, for every encoding that needs no options, the most useful first.
+    """Advise on encodings, formulas or tables. By default: every encoding that needs no options, the most useful first.
 
-    Useful is what should keep its perplexity and sees far: see `_rank`.
+    A useful encoding should keep its perplexity and see far; see `_rank`.
 
     >>> from tenfold.features.reach.series_by_name import several
     >>> for results in advise(2048, 16384, several(["alibi", "inverse", "fire"])):
@@ -93,7 +93,7 @@ def advice(about: NamedSeries, train: int, serve: int, shares: Sequence[float] =
     if series.decay is UNWEIGHTED:
         return Advice(about.name, None, "no bias", NO_BIAS, [], None, NOTHING, False)
     verdicts, ends = series.verdicts, series.decay.ends
-    fields = reaches(series, shares, ends)  # of a table, within what there is of it
+    fields = reaches(series, shares, ends)  # for a table, within its length
     adds = unseen = None
     if ends is None or serve <= ends:
         each = growth(series, train, serve)
@@ -163,9 +163,9 @@ def _plain(name: str) -> bool:
 
 
 def _rank(each: Advice, train: int, serve: int) -> tuple[int, float]:
-    """Sort key: what should hold, the farthest-seeing first; then by what a longer text adds.
+    """Sort key: encodings that should hold, the farthest-seeing first; then by the weight that a longer text adds.
 
-    What sees less than a tenth of the training length comes after all that may hold: it loses almost the whole text.
+    An encoding that sees less than a tenth of the training length comes after all that may hold: it loses most of the text.
     """
     if each.adds is None or each.unseen is None:
         return 5, 0.0

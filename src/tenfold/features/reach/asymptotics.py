@@ -2,10 +2,10 @@
 
     log(3 + n/4)  =  ln n - 1.386... + 12/n + O(1/n^2)
 
-A term is a number and three exponents (a, b, c) for n^a (ln n)^b (ln ln n)^c; tuples compare as the terms grow. An
-expansion keeps its leading terms and the order of what is left out. Exact fractions where possible: whether p is 1 or
-not decides. Of what outgrows every power (exp(n)) the sign alone is kept, a `Giant`. What leaves the scale otherwise
-(ln ln ln n), or hangs on a float that may be zero, is `Undecided`.
+A term is a number and three exponents (a, b, c) for n^a (ln n)^b (ln ln n)^c. Tuples compare in the order of growth. An
+expansion keeps its leading terms and the order of the rest. Numbers are exact fractions where possible, because whether p
+equals 1 is decisive. For expressions that outgrow every power (exp(n)), only the sign is kept: a `Giant`. Expressions
+outside of this scale (ln ln ln n), or that depend on a float that may be zero, are `Undecided`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ ONE: Order = (ZERO, ZERO, ZERO)
 N: Order = (Fraction(1), ZERO, ZERO)
 LOG: Order = (ZERO, Fraction(1), ZERO)
 LOG_LOG: Order = (ZERO, ZERO, Fraction(1))
-NOTHING: Order = (Fraction(-1000), ZERO, ZERO)  # smaller than any power that may matter
-KEPT = 6  # leading terms
+NOTHING: Order = (Fraction(-1000), ZERO, ZERO)  # smaller than any relevant power
+KEPT = 6  # number of leading terms
 BITS = 256  # of an exact number; longer ones become floats
-SURE = 1e-12  # a float that cancels to less, as a share, may be zero
-NEAR = 1e-9  # a float that is so near to a number that decides may be that number
+SURE = 1e-12  # a float that cancels to less than this relative size may be zero
+NEAR = 1e-9  # a float this close to a decisive number may be that number
 
 
 class Undecided(Exception):
-    """The expansion does not tell; the message says why."""
+    """The expansion does not decide the question. The message states the reason."""
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """Terms from the largest on, and the order of the rest; no order: there is no rest."""
+    """Terms from the largest on, and the order of the rest. Without an order there is no rest."""
 
     terms: tuple[tuple[Order, Number], ...]
     rest: Order | None = None
@@ -49,7 +49,7 @@ class Expansion:
 
     @property
     def constant(self) -> Number | None:
-        """The number that it is, if it does not depend on n."""
+        """The value if it does not depend on n, otherwise None."""
         if self.rest is not None or any(order != ONE for order, _ in self.terms):
             return None
         return self.terms[0][1] if self.terms else ZERO
@@ -57,14 +57,14 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Giant(Expansion):
-    """In size above every power of n from some n on; nothing else is known but its sign."""
+    """An expression whose size exceeds every power of n from some n on. Only its sign is known."""
 
     terms: tuple[tuple[Order, Number], ...] = ()
     sign: int = 1
 
 
 def kept(terms: dict[Order, Number], rest: Order | None) -> Expansion:
-    """The leading terms; what is dropped, or hidden by the rest, counts as rest."""
+    """Keep the leading terms. Terms that are dropped, or smaller than the rest, count as rest."""
     ordered = sorted(((o, c) for o, c in terms.items() if c != 0), reverse=True)
     if rest is not None:
         ordered = [(order, c) for order, c in ordered if order > rest]
@@ -161,7 +161,7 @@ def logarithm(x: Expansion) -> Expansion:
 
 
 def exponential(x: Expansion) -> Expansion:
-    """e^(c ln n + d ln ln n + constant + u); what falls faster than any power is nothing but a rest, what grows so a giant."""
+    """e^(c ln n + d ln ln n + constant + u). Faster decay than any power gives only a rest; faster growth gives a giant."""
     for order, _ in x.terms:
         apart(order)
     if x.terms and x.lead[0] > LOG:
@@ -185,7 +185,7 @@ def size(x: Expansion) -> Expansion:
 
 
 def chosen(sign: int) -> Callable[[Expansion, Expansion], Expansion]:
-    """max (1) or min (-1), whichever is right for large n."""
+    """max (sign 1) or min (sign -1), evaluated for large n."""
 
     def choose(x: Expansion, y: Expansion) -> Expansion:
         apart = minus(x, y)
@@ -203,7 +203,7 @@ OPERATIONS: dict[str, Callable[..., Expansion]] = {
 
 
 def apart(order: Order) -> None:
-    """Exponents that are floats may not be nearly those that decide."""
+    """Raise `Undecided` if a float exponent is too close to a decisive value."""
     if any(isinstance(power, float) for power in order):
         for known in (ONE, LOG, LOG_LOG):
             if all(abs(float(a - b)) <= NEAR for a, b in zip(order, known, strict=True)):
@@ -255,7 +255,7 @@ def _giant_logarithm(_x: Expansion) -> Expansion:
 
 
 def _giant_chosen(sign: int) -> Callable[[Expansion, Expansion], Expansion]:
-    """A giant is the larger one if it is positive; two of them cannot be told apart, but have a sign."""
+    """A positive giant is the larger one. Two giants of the same sign cannot be compared, but their sign is known."""
 
     def choose(x: Expansion, y: Expansion) -> Expansion:
         first, second = (x, y) if isinstance(x, Giant) else (y, x)
@@ -284,7 +284,7 @@ def _ratio(x: Expansion) -> Expansion:
 
 
 def _series(u: Expansion, weights: Sequence[Number]) -> Expansion:
-    """The sum of weights[k] u^k, with the order of the first power that is left out."""
+    """The sum of weights[k] u^k, with the order of the first omitted power."""
     total = Expansion(((ONE, weights[0]),) if weights[0] != 0 else ())
     if not u.terms and u.rest is None:
         return total
@@ -327,7 +327,7 @@ def _checked(function: Callable[[float], float], x: Number) -> float:
 
 
 def _short(x: Number) -> Number:
-    """Exact while that is short."""
+    """The number, exact as long as its representation is short."""
     if isinstance(x, Fraction):
         if x.numerator.bit_length() + x.denominator.bit_length() > BITS:
             return _checked(float, x)

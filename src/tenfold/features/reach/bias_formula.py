@@ -1,7 +1,7 @@
-"""Read a bias that is written as a formula of the distance, such as `-log(1 + (k*n)**2)`; it never runs as Python.
+"""Read a bias that is written as a formula of the distance, such as `-log(1 + (k*n)**2)`, without executing it as Python.
 
-The text is parsed into a tree and the tree is walked; whatever is not a number, a known name, one of the operators
-+ - * / ** or one of six functions is refused. Numbers are kept exact (0.1 is a tenth), for the analysis in `asymptotics.py`.
+The text is parsed into a tree, and the tree is evaluated. Only numbers, known names, the operators + - * / ** and six
+functions are allowed. Numbers are kept exact (0.1 is a tenth), for the analysis in `asymptotics.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 LONGEST, MOST_PARTS = 500, 200  # characters, and nodes of the tree
-SHOWN = 60  # characters of what is no formula
+SHOWN = 60  # characters of an invalid formula that are quoted
 DISTANCE = "n"
 CONSTANTS = {"pi": math.pi}
 FUNCTIONS = {"log": 1, "exp": 1, "sqrt": 1, "abs": 1, "min": 2, "max": 2}  # and how many arguments
@@ -35,7 +35,7 @@ RIGHT = f"numbers, n, parameters, + - * / **, {', '.join(FUNCTIONS)} and pi are 
 
 
 class Algebra(Protocol[T]):
-    """What a formula can be worked out in: floats, expansions for large n, ..."""
+    """A domain in which a formula can be evaluated: floats, expansions for large n, ..."""
 
     def number(self, value: Fraction | float) -> T: ...
     def distance(self) -> T: ...
@@ -59,7 +59,7 @@ class Formula:
 
     @classmethod
     def read(cls, text: str, parameters: Mapping[str, float | str] | None = None) -> Formula:
-        """Parse and check; every name in it must be n, a constant, or a parameter that is given."""
+        """Parse and check a formula. Every name must be n, a constant, or a given parameter."""
         text = " ".join(text.split())
         given = {name: exact(name, value) for name, value in (parameters or {}).items()}
         for name in given:
@@ -73,7 +73,7 @@ class Formula:
         return cls(text, tree, tuple(given.items()))
 
     def __call__(self, n: Floats) -> Floats:
-        """log b at these distances; one clear error where that is not a number."""
+        """log b at these distances. Raises an error where it is not a number."""
         with np.errstate(all="ignore"):
             value = np.broadcast_to(self.within(_Numbers(n)), n.shape).astype(np.float64)
         bad = np.isnan(value) | (value == math.inf)
@@ -84,15 +84,15 @@ class Formula:
         return value
 
     def within(self, algebra: Algebra[T]) -> T:
-        """The formula, worked out in an algebra."""
+        """Evaluate the formula in an algebra."""
         return _Walk(algebra, dict(self.parameters), self.text).of(self.tree)
 
 
 def exact(name: str, value: float | str) -> Fraction:
-    """0.1 as a tenth, not as the float nearest to it."""
+    """The exact value: 0.1 is a tenth, not the nearest float."""
     try:
         near = float(str(value))
-        if math.isfinite(near):  # first: 1e999999999 as a fraction would fill the memory
+        if math.isfinite(near):  # first, since 1e999999999 as a fraction would fill the memory
             return Fraction(str(value)) if near else Fraction(0)
     except ValueError:
         pass
@@ -108,7 +108,7 @@ def _parsed(text: str) -> ast.expr:
         raise TenfoldError(f"a formula of {len(text)} characters; at most {LONGEST}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python would say of odd literals
+            warnings.simplefilter("ignore")  # Python's warnings about unusual literals
             return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise TenfoldError(
@@ -117,7 +117,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _check(tree: ast.expr, known: set[str], text: str) -> set[str]:
-    """Refuse all that is not arithmetic; the names that occur."""
+    """Raise an error for anything but arithmetic. Returns the names that occur."""
     used: set[str] = set()
     parts = 0
     waiting: list[ast.expr] = [tree]
@@ -157,7 +157,7 @@ def _check(tree: ast.expr, known: set[str], text: str) -> set[str]:
 
 
 def _literal(node: ast.Constant, text: str) -> Fraction:
-    """A number as it is written: 1.00000000000000001 is not 1."""
+    """A number exactly as written: 1.00000000000000001 is not 1."""
     return exact("a number", ast.get_source_segment(text, node) or repr(node.value))
 
 
@@ -193,7 +193,7 @@ class _Walk(Generic[T]):
                 return self.algebra.apply(OPERATORS[type(op)], self.of(left), self.of(right))
             case ast.Call(func=ast.Name(id=name), args=[first, *others]):
                 value = self.of(first)
-                for other in others:  # min and max of many, two at a time
+                for other in others:  # min and max of several arguments, two at a time
                     value = self.algebra.apply(name, value, self.of(other))
                 return value if others else self.algebra.apply(name, value)
             case _:
@@ -202,14 +202,14 @@ class _Walk(Generic[T]):
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Plain floats, many distances at once."""
+    """The algebra of floats, for arrays of distances."""
 
     n: Floats
 
     def number(self, value: Fraction | float) -> Any:
         return np.float64(
             float(value)
-        )  # of numpy: 9**9**9 is infinite, not a number of a billion digits
+        )  # a numpy float: 9**9**9 is infinite, not an integer of a billion digits
 
     def distance(self) -> Any:
         return self.n

@@ -11,14 +11,14 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings.decay_series import Decay, Series, SeriesVerdict, never, unbounded
 
-LONGEST = 1 << 22  # distances
+LONGEST = 1 << 22  # the largest number of distances
 
 
 def table(path: Path | str, *, weights: bool = False) -> Series:
-    """A file of biases (or of `weights`, their exponentials): distance 0 in the first line, then 1, 2, ...
+    """Read a file of biases (or of `weights`, their exponentials): distance 0 in the first line, then 1, 2, ...
 
-    Numbers are separated by spaces or commas; lines that begin with # are notes. A table ends, so that nothing is
-    known of the sum over all distances.
+    Numbers are separated by spaces or commas. Lines that begin with # are comments. A table is finite, so nothing is
+    known about the sum over all distances.
     """
     try:
         lines = Path(path).read_text().splitlines()
@@ -74,7 +74,7 @@ def tabled(logs: Tensor) -> Series:
 
 
 def _evidence(row: Tensor) -> str:
-    """How a head falls over the last tenfold of its distances; it decides nothing."""
+    """The decay of a head over the last factor of ten of its distances. It is evidence, not a proof."""
     last = len(row) - 1
     text = f"the table ends at distance {last}"
     first = max(1, last // 10)

@@ -1,4 +1,4 @@
-"""Decide whether the sum of e^L(n) converges, from the growth of L, by comparison or by the integral test.
+"""Decide from the growth of L whether the sum of e^L(n) converges, by comparison or by the integral test.
 
 L ~ -c n               geometric         L ~ -p ln n                  a p-series
 L ~ -(ln n)^2          faster than any   L ~ -ln n - q ln ln n        the integral test: q > 1
@@ -28,7 +28,7 @@ from tenfold.features.reach.asymptotics import (
 )
 from tenfold.features.reach.bias_formula import Floats, Formula
 
-SLACK = 1.1  # terms that are left out may change what lies beyond so many times
+SLACK = 1.1  # omitted terms may change the sum beyond by this factor
 FALLS = ", though it falls over practical ranges"
 
 
@@ -94,7 +94,7 @@ def _judged(logarithm: Expansion) -> SeriesVerdict:
 
 
 def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> SeriesVerdict:
-    """L = -ln n + terms: with u = ln n the integral is that of e^terms, terms now in u and ln u."""
+    """The case L = -ln n + terms. With u = ln n, the integral is that of e^terms, with terms in u and ln u."""
     harmonic = f"diverges: comparison with a p-series, p = 1{FALLS}"
     if not terms:
         _need(rest is None or rest <= ONE)
@@ -115,11 +115,11 @@ def _beside_harmonic(terms: list[tuple[Order, Number]], rest: Order | None) -> S
 
 
 def beyond(formula: Formula, x: float) -> tuple[float, float]:
-    """How many times x b(x) the sum from a far x on is, at least and at most, up to the share `SLACK`.
+    """Bounds of the sum from a large x on, as multiples of x b(x), up to the factor `SLACK`.
 
-    With u = ln n and the leading terms L(u): while -L' stays above s > 1, at most 1 / (s - 1), as for a p-series; while
-    (-L' - 1) u stays above r > 1, at most u / (r - 1), as for 1 / (n (ln n)^r). At least, the same with what they stay
-    below. Where neither is known, anything.
+    Let u = ln n and L(u) the leading terms. If -L' stays above s > 1, the upper bound is 1 / (s - 1), as for a p-series.
+    If (-L' - 1) u stays above r > 1, it is u / (r - 1), as for 1 / (n (ln n)^r). Lower bounds are the same expressions
+    with upper bounds of s and r. If neither is known, there is no bound.
 
     >>> low, high = beyond(Formula.read("-log(3+n)-1.1*log(log(3+n))"), 1e300)  # 10 ln x
     >>> round(low), round(high)
@@ -157,7 +157,7 @@ def _need(known: bool) -> None:
 
 
 def _exact(x: Number) -> Number:
-    """A float that is nearly 1 may be 1."""
+    """Raise `Undecided` for a float that is too close to 1: it may be 1."""
     if isinstance(x, float) and math.isclose(x, 1, rel_tol=NEAR):
         raise Undecided("a number that decides is too near to 1")
     return x

@@ -13,10 +13,10 @@ from tenfold.encodings.encoding import PositionalEncoding
 
 @torch.no_grad()
 def profile(pe: PositionalEncoding, *, heads: int, head_size: int, furthest: int = 256) -> Tensor:
-    """The logit of a key 0..furthest places behind the query, less that of distance 0: (heads, furthest + 1).
+    """The logit of a key 0..furthest places behind the query, minus the logit at distance 0: (heads, furthest + 1).
 
-    Query and keys are one constant vector, so that all differences come from the places; -inf is not
-    seen. Learned parts are as they stand. Every axis counts the tokens, but for the role, which is one.
+    Query and keys are one constant vector, so all differences come from the places. Keys with -inf are not seen. Learned
+    parameters keep their current values. Every axis counts tokens, except the role, which is constant.
 
     >>> from tenfold.encodings import ALiBi
     >>> profile(ALiBi(heads=2), heads=2, head_size=4, furthest=2)[0].tolist()

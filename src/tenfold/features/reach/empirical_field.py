@@ -1,12 +1,13 @@
-"""How far a trained model looks: empirical receptive fields, by attention and by gradient.
+"""Empirical receptive fields of a trained model, by attention and by gradient.
 
-By attention: the weights that a head gives, averaged by distance over rows and the last of the queries that are graded;
-the field is the number of nearest distances that hold more than 1 - eps of them, as in theory (`tenfold.features.reach.receptive_field`). By gradient: how much
-the likeliest logit at the last answered token moves, |d logit / d x|, with the vector x that each token brings into a
-layer; the first layer's is the whole model's field. Of a head, |w d logit / d w| for each of its weights w. No field is
-longer than the sequence.
+By attention: the weights of a head are averaged by distance, over rows and over the last graded queries. The field is the
+number of nearest distances that hold more than 1 - eps of them, as in theory (`receptive_field.py`).
 
-Distances count tokens of the sequence in which the answer is written; attention to an encoded source has none.
+By gradient: |d logit / d x| of the largest logit at the last graded token, where x is a token's input vector of a layer.
+The field of the first layer is the field of the whole model. For a head: |w d logit / d w| for each of its weights w.
+
+No field is longer than the sequence. Distances count tokens of the sequence that contains the answer; attention to an
+encoded source has no distances.
 
 Shapes: B rows, H heads, T queries, S keys, L layers.
 """
@@ -26,8 +27,8 @@ from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.layers import Attention
 from tenfold.models.stack import Stack
 
-MEMORY = 2**31  # bytes of weights and gradients that are held at once
-LATE = 0.125  # the share of a row's graded queries, from the last, whose attention counts: they have the most keys
+MEMORY = 2**31  # bytes of weights and gradients in memory at a time
+LATE = 0.125  # the last graded queries of a row, as a share: they count, having the most keys
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,12 @@ class Fields:
 
     @property
     def gradient(self) -> int:
-        """How far the whole model looks back, by gradient at the input."""
+        """The field of the whole model, by gradient at the input."""
         return int(self.layer_gradient[0])
 
 
 def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
-    """The fields of the stack that answers, over the rows of a batch."""
+    """Measure the fields of the stack that writes the answer, over the rows of a batch."""
     if not 0 < eps < 1:
         raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
     model = attention_in(model, "a receptive field")
@@ -80,7 +81,7 @@ def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
 
 
 def quantile(amounts: Tensor, eps: float) -> Tensor:
-    """The number of nearest distances that hold more than 1 - eps of what there is: (..., S) -> (...).
+    """The number of nearest distances that hold more than 1 - eps of the total: (..., S) -> (...).
 
     >>> quantile(torch.tensor([6.0, 3.0, 1.0]), 0.2)
     tensor(2)
@@ -90,7 +91,7 @@ def quantile(amounts: Tensor, eps: float) -> Tensor:
 
 
 def _looked(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    """By distance, summed over rows: attention (L, H, S), what moves with it (L, H, S) and with inputs (L, S)."""
+    """Sums over rows by distance: attention (L, H, S), its gradients (L, H, S) and gradients of inputs (L, S)."""
     stack, tokens = model.stack, batch.sequence.tokens.shape[1]
     was_training = model.training
     model.eval()
@@ -126,7 +127,7 @@ def _looked(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor
 
 
 def _by_distance(amounts: Tensor, queries: Tensor) -> Tensor:
-    """(H, T, S) -> (H, S), added up by how far a key is from its query."""
+    """Sum by the distance between query and key: (H, T, S) -> (H, S)."""
     heads, _, keys = amounts.shape
     away = (queries[:, None] - torch.arange(keys)).abs().flatten()
     total = torch.zeros(heads, keys, dtype=torch.float64)
@@ -134,7 +135,7 @@ def _by_distance(amounts: Tensor, queries: Tensor) -> Tensor:
 
 
 def _late(batch: Batch, tokens: int) -> Tensor:
-    """(B, T): the last eighth of a row's graded queries, at least one; end tokens and pads answer nothing."""
+    """(B, T): the last eighth of a row's graded queries, at least one. End tokens and padding do not count."""
     graded = batch.target != IGNORED
     number = graded.cumsum(1) - 1  # of a graded query in its row
     count = graded.sum(1, keepdim=True)
@@ -145,7 +146,7 @@ def _late(batch: Batch, tokens: int) -> Tensor:
 
 
 def _last_graded(batch: Batch) -> Tensor:
-    """(B,): which of the answer's places is the last that is graded."""
+    """(B,): the last graded place of each answer."""
     graded = batch.target != IGNORED
     places = torch.arange(batch.read)
     return torch.where(graded, places, 0).amax(1)
@@ -161,7 +162,7 @@ def _attention(stack: Stack, layer: int) -> Attention:
 
 @contextmanager
 def _recorded(stack: Stack) -> Iterator[tuple[list[list[Tensor]], list[list[Tensor]]]]:
-    """The weights of each layer's attention and the vectors that enter each layer, with what is needed for gradients."""
+    """Record the attention weights and the input vectors of each layer, with gradients enabled."""
     weights: list[list[Tensor]] = [[] for _ in stack.blocks]
     inputs: list[list[Tensor]] = [[] for _ in stack.blocks]
     hooks = []

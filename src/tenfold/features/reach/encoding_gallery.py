@@ -1,4 +1,4 @@
-"""A page of all encodings: what each does to distances 0..256, how far it looks, what it needs, where it is."""
+"""A page of all encodings: profile over distances 0..256, receptive field, requirements, and source file of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FURTHEST = 256
 HEADS, HEAD_SIZE = 8, 64
 EPS = 0.05
 WITHIN = 2048
-WAYS = {  # how places may enter, by the method that brings them in
+WAYS = {  # how places enter the model, by the encoding's method
     "embed": "added to the input",
     "rotate": "queries and keys turned",
     "scores": "vectors on the keys",
@@ -44,18 +44,18 @@ WAYS = {  # how places may enter, by the method that brings them in
 
 @dataclass(frozen=True)
 class Card:
-    """What is told about one encoding."""
+    """The information that the page shows about one encoding."""
 
     name: str
     about: str
     formula: str  # the first line of its docstring
     known_as: list[str]
-    options: dict[str, Any]  # that it is shown with, where they are not the defaults
+    options: dict[str, Any]  # options used on the page, where they differ from the defaults
     enters: list[str]
     axes: list[str]
     layouts: list[str]
     limit: int | None
-    parameters: int  # learned, in one layer of 8 heads of 64
+    parameters: int  # learned parameters in one layer of 8 heads of size 64
     shift_invariant: list[str]
     exports: bool
     series: str  # whether its sum converges
@@ -70,7 +70,7 @@ class Card:
 
 
 def write_gallery(out: Path) -> dict[str, Path]:
-    """Write the page, a picture for each encoding, and the table in Markdown; say where they are."""
+    """Write the page, a figure for each encoding, and the table in Markdown. Returns their paths."""
     cards = []
     quiet = not sys.stderr.isatty()
     try:
@@ -91,7 +91,7 @@ def write_gallery(out: Path) -> dict[str, Path]:
 
 
 def shown(name: str) -> tuple[PositionalEncoding, dict[str, Any]]:
-    """An encoding as it comes where that reaches far enough, else with options that do."""
+    """The encoding with default options if these reach far enough, otherwise with options that do."""
     kind: Any = ENCODINGS[name]
     tries: list[dict[str, Any]] = [{}, kind.examples(FURTHEST + 1)[0]]
     for options in tries:
@@ -100,7 +100,7 @@ def shown(name: str) -> tuple[PositionalEncoding, dict[str, Any]]:
                 torch.manual_seed(0)
                 make = ENCODINGS.factory(Spec(name=name, options=options), SIZES)
                 pe = make(width=HEADS * HEAD_SIZE, heads=HEADS, head_size=HEAD_SIZE)
-        except TenfoldError:  # it does not do without options
+        except TenfoldError:  # it requires options
             continue
         if pe.limit is None or pe.limit > FURTHEST:
             return pe, options
@@ -148,7 +148,7 @@ def _verdict(converges: list[bool]) -> str:
 
 
 def _over_heads(fields: list[Reach | None]) -> str:
-    """The least, the middle and the greatest over heads.
+    """The smallest, the median and the largest field over heads.
 
     >>> _over_heads([Reach(12, 12), None, Reach(6, 6)])
     '6 / 12 / unbounded'
@@ -160,7 +160,7 @@ def _over_heads(fields: list[Reach | None]) -> str:
 
 
 def _file(kind: type, out: Path) -> str:
-    """Its source, as seen from the page."""
+    """The path of the source file, relative to the page."""
     return Path(os.path.relpath(inspect.getfile(kind), out)).as_posix()
 
 

@@ -1,11 +1,11 @@
-"""Recognise formulas whose sums have integrals, so that their reach has proved bounds.
+"""Recognise formulas whose sums are bounded by known integrals, so that their reach has proved bounds.
 
     -k*n                        geometric           -(k*n)**p, -c*n**p     a power
     -p*log(1 + a*n)             Kerple-log          -log(1 + (k*n)**2)     Type 1
     -log(3 + k*n)**2            Type 2              a number               no decay
 
-A formula is brought to a sum of products of powers, whatever way it is written; a constant that is added to the bias,
-which attention does not see, is left out.
+A formula is rewritten as a sum of products of powers, so its notation does not matter. An additive constant of the bias
+is left out, because the softmax cancels it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Number = Fraction | float
 Factors = tuple[tuple[str, Number], ...]  # bases by name and their exponents: n^2, log 0
 
 
-MOST, BITS = 50, 1024  # terms of a sum, and bits of a number; what is larger is not recognised
+MOST, BITS = 50, 1024  # terms of a sum, and bits of a number; larger ones are not recognised
 
 
 class _Other(Exception):
-    """Not of a form that is known here."""
+    """The formula has none of the known forms."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Sum:
 
 
 def recognised(formula: Formula) -> tuple[Decay, tuple[float, ...]] | None:
-    """The decay that it is, and its parameters; None: none that is known.
+    """The known decay that the formula equals, and its parameters; None if there is none.
 
     >>> decay, parameters = recognised(Formula.read("-log(1 + (k*n)**2)", {"k": 0.25}))
     >>> decay.text, parameters
@@ -87,7 +87,7 @@ def _log(inside: _Sum, exponent: Number, c: Number) -> tuple[Decay, tuple[float,
     rate = float(slope) / float(first)
     if (exponent, power) == (1, 1):
         if (float(c) == -1) != (c == -1) or (isinstance(c, float) and abs(c + 1) <= NEAR):
-            return None  # whether p is above 1 is not a question for floats
+            return None  # floats cannot decide whether p is above 1
         return KERPLE_LOG, (float(-c), rate)
     if (exponent, power, c) == (1, 2, -1):
         return TYPE_1, (math.sqrt(rate),)
@@ -97,7 +97,7 @@ def _log(inside: _Sum, exponent: Number, c: Number) -> tuple[Decay, tuple[float,
 
 
 class _Sums:
-    """The algebra of sums of products of powers; logarithms are bases, known by a name."""
+    """The algebra of sums of products of powers. Logarithms are named bases."""
 
     def __init__(self) -> None:
         self.inside: dict[str, _Sum] = {}
@@ -127,7 +127,7 @@ class _Sums:
         for factors, c in y.terms:
             total = terms.get(factors, Fraction(0)) + c
             if isinstance(total, float) and abs(total) <= NEAR * abs(float(c)):
-                raise _Other  # what nearly cancels may be nothing
+                raise _Other  # a sum that nearly cancels may be zero
             terms[factors] = total
         if len(terms) > MOST:
             raise _Other

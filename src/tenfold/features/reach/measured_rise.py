@@ -1,4 +1,4 @@
-"""What committed runs measured: perplexity at a longer length over that at the training length, by encoding."""
+"""Measurements of committed runs: perplexity at a longer length relative to the training length, by encoding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAPER, EXPERIMENTS = "extrapolation", ("perplexity", "perplexity-prose")
 
 @dataclass(frozen=True)
 class Rise:
-    """The least and the greatest factor over runs (seeds and texts), for models trained at `train` tokens."""
+    """The smallest and the largest factor over runs (seeds and texts), for models trained at `train` tokens."""
 
     train: int
     serve: int
@@ -23,7 +23,7 @@ class Rise:
 
 
 def measured_rises(shelves: Sequence[Path] = ()) -> dict[str, Rise]:
-    """The rises of each encoding that was trained with one set of options; empty where no results are at hand."""
+    """The rise of each encoding that was trained with one set of options; empty if no results are available."""
     recipes: dict[str, set[str]] = {}
     values: dict[str, list[tuple[int, int, float]]] = {}
     for experiment in EXPERIMENTS:

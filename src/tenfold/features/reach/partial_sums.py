@@ -1,8 +1,8 @@
 """Sums of the first terms of a series, without adding up every term of a long one.
 
-Up to 2^20 distances are summed as they are. Beyond, distances are taken in blocks, each a 50,000th longer than
-the one before: b does not grow, so that a block lies between its length times its last term and its length times its
-first. What is wavy has no such bounds: it is summed as it is or not at all.
+Up to 2^20 distances are summed term by term. Beyond, distances are grouped into blocks, each longer than the one before
+by one part in 50,000. Since b does not grow, the sum of a block lies between its length times its last term and its
+length times its first. An oscillating series has no such bounds: it is summed term by term or not at all.
 
 Shapes: H heads, N distances, K knots.
 """
@@ -18,22 +18,22 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings.decay_series import Series
 
-EXACT = 1 << 20  # summed one by one
-WAVY = 1 << 22  # the longest that is wavy
+EXACT = 1 << 20  # distances that are summed term by term
+WAVY = 1 << 22  # the largest number of distances of an oscillating series
 LONGEST = 1 << 62
-FINENESS = 2e-5  # how much longer each block is
+FINENESS = 2e-5  # the relative growth of blocks
 
 
 @dataclass(frozen=True)
 class Partial:
-    """At each knot x, what the sum of b(n) over n < x lies between: knots (K,), bounds (H, K)."""
+    """Bounds of the sum of b(n) over n < x at each knot x: knots (K,), bounds (H, K)."""
 
     knots: Tensor
     low: Tensor
     high: Tensor
 
     def reach(self, shares: Tensor) -> tuple[Tensor, Tensor]:
-        """For each share (E,), between which knots the sum passes 1 - share of the last: (H, E) each."""
+        """For each share (E,), the knots between which the sum passes 1 - share of the total: (H, E) each."""
         low, high = (
             torch.searchsorted(sums.contiguous(), ((1 - shares) * last).contiguous(), right=True)
             for sums, last in ((self.high, self.low[:, -1:]), (self.low, self.high[:, -1:]))
@@ -45,7 +45,7 @@ class Partial:
 
 
 def partial(series: Series, length: int) -> Partial:
-    """The sums over the first `length` distances.
+    """Sums over the first `length` distances.
 
     >>> from tenfold.encodings import Inverse
     >>> harmonic = partial(Inverse(heads=8).series(), 10**9)
@@ -76,7 +76,7 @@ def partial(series: Series, length: int) -> Partial:
 
 
 def growth(series: Series, short: int, long: int) -> list[float]:
-    """For each head, how much weight a longer text adds: the sum to `long` over that to `short`, less 1.
+    """For each head, the weight that a longer text adds: the sum up to `long` divided by the sum up to `short`, minus 1.
 
     >>> from tenfold.encodings import ALiBi, NoPE
     >>> [
@@ -95,7 +95,7 @@ def growth(series: Series, short: int, long: int) -> list[float]:
 
 
 def _terms(series: Series, count: int) -> Tensor:
-    """(H, count): sums of the first 1, 2, ... terms, computed some distances at a time."""
+    """(H, count): sums of the first 1, 2, ... terms, computed in chunks of distances."""
     some = [
         series.log_b(torch.arange(start, min(start + EXACT, count), dtype=torch.float64)).exp()
         for start in range(0, count, EXACT)
@@ -104,7 +104,7 @@ def _terms(series: Series, count: int) -> Tensor:
 
 
 def _blocks(series: Series, start: int, stop: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Where blocks from `start` to `stop` end (K,), and what the sum from `start` on lies between there (H, K)."""
+    """The ends of blocks from `start` to `stop`, (K,), and bounds of the sum from `start` up to each end, (H, K)."""
     count = math.ceil(math.log(stop / start) / FINENESS)
     grid = torch.linspace(math.log(start), math.log(stop), count + 1, dtype=torch.float64).exp()
     ends = grid.round().long().clamp(start, stop)

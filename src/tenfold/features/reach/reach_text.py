@@ -1,4 +1,4 @@
-"""What theory says of an encoding's reach, as JSON, as lines for a terminal, and as a figure."""
+"""The theoretical reach of an encoding as JSON, as lines for a terminal, and as a figure."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def trf_as_json(
     within: int | None = None,
     layers: int | None = None,
 ) -> dict[str, Any]:
-    """Heads with `converges`, `why`, `trf` (null: none, or too far to say) and its bounds, and the model's three of them.
+    """Heads with `converges`, `why`, `trf` (null: none, or too large to compute), its bounds, and the model's summary.
 
-    They are those of the first share; under `shares` those of all.
+    These values are for the first share; `shares` has the values for all.
     """
     series = about.series
     if series is None:
         raise TenfoldError(f'"{about.name}" has no reach before training: {about.why_not}')
-    within = series.decay.ends if within is None else within  # of a table, what there is of it
+    within = series.decay.ends if within is None else within  # for a table, its length
     verdicts, all_fields = series.verdicts, reaches(series, shares, within)
     result: list[dict[str, Any]] = []
     for eps, fields in zip(shares, all_fields, strict=True):
@@ -60,7 +60,7 @@ def trf_as_json(
 
 
 def number_of(field: Reach | None) -> int | None:
-    """The field itself, or the middle of its bounds."""
+    """The field, or the midpoint of its bounds."""
     return None if field is None or field.high is None else (field.low + field.high) // 2
 
 
@@ -76,7 +76,7 @@ def _deep(stack: Deep | None) -> dict[str, Any] | None:
 
 
 def trf_lines(result: dict[str, Any]) -> list[str]:
-    """Lines of a table; heads of one verdict share a line of reasons."""
+    """Lines of a table. Heads with the same verdict share one line with the reason."""
     shares = result["shares"]
     heads = shares[0]["heads"]
     layers = result["layers"]
@@ -118,7 +118,7 @@ def number_text(number: int | None) -> str:
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2) -> list[str]:
-    """A table in columns, the first `left` of them flush left.
+    """A table with aligned columns, the first `left` of them flush left.
 
     >>> aligned(["a", "n"], [["x", "10"], ["yy", "9"]], left=1)
     ['a    n', 'x   10', 'yy   9']
@@ -137,7 +137,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2) -
 def compared(
     compared_series: Sequence[NamedSeries], eps: float, within: int
 ) -> list[dict[str, Any]]:
-    """Of each: the verdict, the reach over heads, and the same within so many tokens."""
+    """For each series: the verdict, the reach over heads, and the reach within `within` tokens."""
     result: list[dict[str, Any]] = []
     for about in compared_series:
         if about.series is None:
@@ -170,7 +170,7 @@ def compared(
 
 
 def three(fields: Fields) -> dict[str, Any]:
-    """Of a model's heads the least, the middle and the greatest, and the `bounds` of each."""
+    """The smallest, the median and the largest field of a model's heads, with the `bounds` of each."""
     all_fields = dict(zip(("min", "median", "max"), map(_field, over_heads(fields)), strict=True))
     numbers = {name: field["trf"] for name, field in all_fields.items()}
     return {**numbers, "bounds": {name: field["bounds"] for name, field in all_fields.items()}}
@@ -205,7 +205,7 @@ def compared_lines(result: Sequence[dict[str, Any]], eps: float, within: int) ->
 def draw_compared(
     compared_series: Sequence[NamedSeries], within: int, path: Path
 ) -> tuple[Path, Path]:
-    """How much of the weight within so many tokens lies within each distance, of every one's middle head."""
+    """Draw the share of the weight within each distance, out of `within` tokens, for the median head of each series."""
     figure, axes = pyplot.subplots(figsize=(5.4, 3.8), layout="constrained")
     points = sorted({round(within ** (i / 200)) for i in range(201)})
     for number, about in enumerate(each for each in compared_series if each.series is not None):

@@ -1,12 +1,12 @@
 """How far an encoding looks: the theoretical receptive field of the `extrapolation` paper (2307.10156).
 
-With b(n) the weight on distance n and B its whole sum, n_the(eps) = min{ j : sum_{n<j} b(n) > (1 - eps) B }:
-the nearest keys that hold all but a share eps of the weight. Where the sum diverges there is none; within a
-number of tokens, as in a trained model, there always is.
+Let b(n) be the weight on distance n and B the sum of all weights. Then n_the(eps) = min{ j : sum_{n<j} b(n) > (1 - eps) B }
+is the number of nearest keys that hold all but a share eps of the weight. It does not exist if the sum diverges. Within
+a number of tokens, as in a trained model, it always exists.
 
-Where a decay has a closed form, that is it. Else the first terms are summed as they are, and the rest lies between
-the bounds that the decay knows (`Decay.rest`). So a reach is a pair of bounds, and they are equal for all but the
-longest; distances of 10^9 and more are computed by bisection, not by summing.
+A closed form of the decay is used where there is one. Otherwise the first terms are summed, and the decay gives bounds
+for the rest (`Decay.rest`). So a reach is a pair of bounds, which are equal except for the longest reaches. Distances of
+10^9 and more are computed by bisection, not by summing.
 
 Shapes: H heads, E shares, N distances.
 """
@@ -23,15 +23,15 @@ from tenfold.core.errors import TenfoldError
 from tenfold.encodings.decay_series import Series
 from tenfold.features.reach.partial_sums import partial
 
-TERMS = 1 << 16  # summed one by one
-FARTHEST = 1 << 62  # where the search ends
-ROUNDING = 2e-11  # of sums of so many terms in float64, and of integrals, as a share
-LAST_BITS = 1e-15  # of a closed form
+TERMS = 1 << 16  # terms that are summed one by one
+FARTHEST = 1 << 62  # the end of the search
+ROUNDING = 2e-11  # relative error of such sums and of integrals in float64
+LAST_BITS = 1e-15  # relative error of a closed form
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The receptive field of a head lies in low..high; mostly both are the same. No `high`: too far to say."""
+    """Bounds low..high of a head's receptive field, mostly equal. `high` is None if the field is too large to compute."""
 
     low: int
     high: int | None
@@ -48,11 +48,11 @@ class Reach:
         return f"about {(self.low + self.high) / 2:.3g}"
 
 
-Fields = list[Reach | None]  # of every head; None: no number of keys holds so much
+Fields = list[Reach | None]  # for each head; None: no number of keys holds enough weight
 
 
 def reach(series: Series | None, eps: float = 0.05, within: int | None = None) -> Fields:
-    """For each head, how many of the nearest keys hold all but a share `eps` of the weight; None: no number does.
+    """For each head, the number of nearest keys that hold all but a share `eps` of the weight; None if there is none.
 
     >>> from tenfold.encodings import ALiBi
     >>> [str(head) for head in reach(ALiBi(heads=4).series(), eps=0.05)]  # ceil(-ln eps / slope)
@@ -106,7 +106,7 @@ def _listed(low: Tensor, high: Tensor, finite: list[bool]) -> list[Fields]:
 
 
 def _closed(series: Series, shares: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The least whole number above what the closed form says, up to its last bits."""
+    """The smallest integer above the closed form, with bounds for rounding."""
     if series.decay.closed is None:
         return None
     real = series.decay.closed(shares, *series.parameters)  # (H, E)
@@ -142,7 +142,7 @@ def _beyond(
     cautious: int,
     slack: Tensor,
 ) -> Tensor:
-    """The same beyond the summed terms, by bisection: the larger rest against the smaller whole, or the reverse."""
+    """The same beyond the summed terms, by bisection. Bounds of the rest and of the total are combined cautiously."""
     most = shares * (head + rests[1 - cautious]) - slack  # (H, E)
     low, high = torch.full_like(most, TERMS).long(), torch.full_like(most, FARTHEST).long()
     while bool((low < high).any()):

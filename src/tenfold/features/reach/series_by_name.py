@@ -34,7 +34,7 @@ UNWEIGHTED = Decay(
 
 @dataclass(frozen=True)
 class NamedSeries:
-    """A series with its name, or the reason why there is none; `learned`: it has learned numbers at their initial values."""
+    """A series with its name, or the reason why there is none. `learned`: it has learned parameters, at initial values."""
 
     name: str
     series: Series | None
@@ -43,7 +43,7 @@ class NamedSeries:
 
 
 def series_of(pe: PositionalEncoding) -> Series | None:
-    """The series of an encoding; weights of 1 for one that adds nothing to the logits.
+    """The series of an encoding. An encoding that adds nothing to the logits has weights of 1.
 
     >>> from tenfold.encodings import FIRE, Rotary
     >>> series_of(Rotary(head_size=8)).verdicts[0].converges, series_of(FIRE(heads=2))
@@ -88,7 +88,7 @@ def several(
     *,
     weights: bool = False,
 ) -> list[NamedSeries]:
-    """The series of several; each takes the parameters that it has. A parameter that none has is an error."""
+    """Several series. Each uses the parameters that it has. A parameter that none has raises an error."""
     if not texts:
         raise TenfoldError("there is nothing to compare; name encodings, formulas or files")
     parameters, taken = parameters or {}, set[str]()
@@ -111,7 +111,7 @@ def _has(text: str, heads: int, name: str) -> bool:
 
 
 def _made(spec: Spec, heads: int) -> PositionalEncoding:
-    """With the same learned numbers every time."""
+    """Construct an encoding, with the same initial parameters every time."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         make = ENCODINGS.factory(spec, SIZES)
@@ -121,7 +121,7 @@ def _made(spec: Spec, heads: int) -> PositionalEncoding:
 def _encoding(
     name: str, heads: int, parameters: Mapping[str, Sequence[str | float]]
 ) -> NamedSeries:
-    """Its options take one value; what it learns, one for all heads or one for each."""
+    """An encoding with these parameters. Options take one value; learned parameters take one value, or one per head."""
     options = {
         key: values for key, values in parameters.items() if key in options_of(ENCODINGS[name])
     }
@@ -145,7 +145,7 @@ def _encoding(
 def _fill(
     pe: PositionalEncoding, key: str, learned: torch.Tensor, values: Sequence[str | float]
 ) -> None:
-    """What its learning would not allow, or floats cannot tell from 1, is refused."""
+    """Set a learned parameter. Raises an error for values that training excludes or that floats cannot tell from 1."""
     ranges = pe.ranges if isinstance(pe, Decaying) else {}
     low, high = ranges.get(key, (-math.inf, math.inf))
     numbers = [exact(key, value) for value in values]

@@ -1,8 +1,8 @@
 """The series of a formula: a known decay where it is one, otherwise numeric bounds.
 
-Of any other formula the sum from n on is bounded by blocks of distances up to 10^300, each between its length times
-its last weight and its length times its first. That holds where b does not grow from 65,536 on, which is checked at
-the ends of the blocks and assumed between them; what lies beyond 10^300 follows from how b falls in the limit.
+For other formulas, the sum from n on is bounded by blocks of distances up to 10^300. The sum of a block lies between its
+length times its last weight and its length times its first. This holds if b does not grow from 65,536 on, which is checked
+at the ends of the blocks and assumed between them. The sum beyond 10^300 follows from the decay of b in the limit.
 
 Shapes: H heads, K knots.
 """
@@ -24,14 +24,14 @@ from tenfold.features.reach.bias_formula import Floats, Formula
 from tenfold.features.reach.convergence_test import beyond, decide
 from tenfold.features.reach.known_decays import recognised
 
-FIRST = 1 << 16  # from where on b is assumed not to grow
-FINE, COARSE = (2.0**62, 1e-4), (1e300, 1e-2)  # up to where, and how much longer each block is
-NONE = -1e6  # a logarithm of what is no weight any more
+FIRST = 1 << 16  # b is assumed not to grow from here on
+FINE, COARSE = (2.0**62, 1e-4), (1e300, 1e-2)  # largest distance, and relative growth of blocks
+NONE = -1e6  # logarithm of a weight that counts as zero
 ASSUMES = "numeric: bounds on the assumption that b does not grow from n = 65,536 on"
 
 
 def written(text: str, parameters: Mapping[str, Sequence[float | str]] | None = None) -> Series:
-    """The series of a bias by formula; a parameter of several values makes as many heads.
+    """The series of a bias that is given by a formula. A parameter with several values makes as many heads.
 
     >>> two = written("-p*log(1 + n)", {"p": [1, 2]})
     >>> [verdict.converges for verdict in two.verdicts]
@@ -49,7 +49,7 @@ def written(text: str, parameters: Mapping[str, Sequence[float | str]] | None = 
         for h in range(heads)
     ]
     for formula in formulas:
-        formula(np.arange(float(FIRST)))  # whether it is a number everywhere
+        formula(np.arange(float(FIRST)))  # raises an error if it is not a number everywhere
     forms = [recognised(formula) for formula in formulas]
     known = [each for each in forms if each is not None]
     if len(known) == heads and all(decay is known[0][0] for decay, _ in known):
@@ -94,7 +94,7 @@ def _numeric(formulas: Sequence[Formula]) -> Decay:
 
 
 def _with_evidence(formula: Formula, verdict: SeriesVerdict) -> SeriesVerdict:
-    """Where analysis does not decide, the slopes far out are told; they decide nothing."""
+    """Add the slopes at large distances to an undecided verdict. They are evidence, not a proof."""
     if verdict.converges is not None:
         return verdict
     try:
@@ -114,7 +114,7 @@ def _slope(formula: Formula, n: float) -> float:
 
 @dataclass(frozen=True)
 class _Weights:
-    """The weights of one head, as shares of the largest of the first."""
+    """The weights of one head, relative to the largest of the first weights."""
 
     formula: Formula
 
@@ -127,7 +127,7 @@ class _Weights:
 
     @functools.cached_property
     def blocks(self) -> tuple[Floats, Floats, Floats]:
-        """Knots (K,), and what the sum from each on lies between."""
+        """Knots (K,), and bounds of the sum from each knot on."""
         fine = np.arange(math.log(FIRST), math.log(FINE[0]), FINE[1])
         coarse = np.arange(math.log(FINE[0]), math.log(COARSE[0]), COARSE[1])
         knots = np.unique(np.round(np.exp(np.concatenate([fine, coarse]))))

@@ -1,15 +1,14 @@
-"""How reach composes over layers: L layers, each looking back from where the one above looked.
+"""The reach of a stack of L layers, each of which looks back from the positions that the layer above looks at.
 
-The assumption: in every layer a position passes on what it takes from distance n with weight b(n)/B, whatever the
-tokens are, layers independent of each other. Then what reaches the output comes from a distance that is a sum of L
-independent ones. Residual connections, which shorten paths, are left out; so this is how far a stack can look by
-position alone, not how far it does.
+Assumption: in every layer, a position takes its input from distance n with weight b(n)/B, independently of the tokens and
+of the other layers. Then the total distance is a sum of L independent distances. Residual connections, which shorten
+paths, are left out. So this is how far a stack can look by position alone, not how far it does.
 
-The sum's distribution is an L-fold convolution, taken by FFT over bins of distances. Rounding a distance down to its
-bin changes a sum by at most L (width - 1), so the answer is a pair of bounds; sums beyond what the answer can be are cut
-off on the way, which changes nothing before them. Two plain bounds stand beside it: at
-least the reach of one layer, and at most L times the reach of one layer at eps / L, since a sum is only that
-far if one of its L parts is. L times the reach at eps itself is no bound, but a common rule of thumb.
+The distribution of the sum is an L-fold convolution, computed by FFT over bins of distances. Rounding a distance down to
+its bin changes a sum by at most L (width - 1), so the result is a pair of bounds. Sums above the largest possible result
+are cut off, which does not change smaller sums. Two simple bounds are given too: at least the reach of one layer, and at
+most L times the reach of one layer at eps / L, since a sum is that large only if one of its L parts is. L times the reach
+at eps itself is not a bound, but a common rule of thumb.
 
 Shapes: H heads, N bins.
 """
@@ -27,14 +26,14 @@ from tenfold.encodings.decay_series import Series
 from tenfold.features.reach.partial_sums import FINENESS, partial
 from tenfold.features.reach.receptive_field import Reach, reach
 
-BINS = 1 << 16  # up to the farthest that the answer can be
-LEAST = 1e-9  # eps; below it the rounding of the FFT would matter
-MOST = 1000  # layers
+BINS = 1 << 16  # number of bins up to the largest possible result
+LEAST = 1e-9  # the smallest eps; below it the rounding of the FFT would matter
+MOST = 1000  # the largest number of layers
 
 
 @dataclass(frozen=True)
 class Deep:
-    """The reach of a stack of layers: between bounds, beside the plain ones."""
+    """The reach of a stack of layers, with the simple bounds."""
 
     field: Reach
     at_least: int  # one layer's
@@ -45,7 +44,7 @@ class Deep:
 def deep(
     series: Series, layers: int, eps: float = 0.05, within: int | None = None
 ) -> list[Deep | None]:
-    """For each head, as if all layers had that head alone; None where one layer has no reach.
+    """The stacked reach for each head, as if all layers had only that head; None where one layer has no reach.
 
     >>> from tenfold.encodings import ALiBi
     >>> one, two = (deep(ALiBi(heads=4).series(), layers)[0] for layers in (1, 6))
@@ -72,7 +71,7 @@ def deep(
 
 
 def _shares(series: Series, head: int, bins: int, width: int, within: int | None) -> Tensor:
-    """(N,): the share of a head's weight in each bin of `width` distances; what is further is left out."""
+    """(N,): the share of a head's weight in each bin of `width` distances. Larger distances are left out."""
     alone = Series(
         series.decay,
         tuple(p[head : head + 1] if len(p) == series.heads else p for p in series.parameters),
@@ -94,7 +93,7 @@ def _shares(series: Series, head: int, bins: int, width: int, within: int | None
 
 
 def _quantile(shares: Tensor, layers: int, eps: float) -> int:
-    """The smallest sum of bins with more than 1 - eps at or below it."""
+    """The smallest sum of bins such that more than 1 - eps of the weight is at or below it."""
     total, power = None, shares
     while True:  # by squaring: 6 layers are 2 and 4
         if layers & 1:
@@ -108,6 +107,6 @@ def _quantile(shares: Tensor, layers: int, eps: float) -> int:
 
 
 def _convolved(x: Tensor, y: Tensor) -> Tensor:
-    """Of the sums, those below the number of bins."""
+    """The convolution, cut off at the number of bins."""
     size = 2 * len(x)
     return torch.fft.irfft(torch.fft.rfft(x, size) * torch.fft.rfft(y, size), size)[: len(x)]

@@ -1,4 +1,4 @@
-"""What reach asks of an encoding: its weight by distance, or the reason why it has none."""
+"""Protocols that reach requires of an encoding: its weight by distance, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class StatesSeries(Protocol):
     """An encoding whose weight on each distance may be a function of distance alone."""
 
     def series(self) -> Series | None:
-        """The weights by distance; None where the options of this one leave no such function."""
+        """The weights by distance; None if the encoding's options do not give such a function."""
 
 
 @runtime_checkable
 class ExplainsNoSeries(Protocol):
-    """An encoding that says why it has no weight by distance."""
+    """An encoding that states why it has no weight by distance."""
 
     no_series: ClassVar[str]
 

@@ -1,6 +1,6 @@
-"""What does a model compute on longer numbers than it was trained on: the function of their last digits?
+"""Does a model compute the function of the last digits when numbers are longer than in training?
 
-The `principled` paper says so of absolute positions. The accuracy then follows from arithmetic alone.
+The `principled` paper claims this for absolute positions. The accuracy then follows from arithmetic alone.
 
 | file | content |
 |---|---|

@@ -1,9 +1,11 @@
 """How much of each answer digit the digit sum and the carry explain: R^2 of a decision tree (`principled` paper).
 
-Of a sum, digit i is asked of (a_i + b_i) mod 10 and of the carry of the column below alone, (a_(i-1) + b_(i-1)) // 10. It is
-nearly all: what is left is carries that come from further below. 345+789: tens 3 from 4+8 = 12 -> 2 and 5+9 = 14 -> 1.
+Digit i of a sum is predicted from (a_i + b_i) mod 10 and from the carry of the column below, (a_(i-1) + b_(i-1)) // 10.
+These explain nearly everything except carries from further below. 345+789: the tens are 3, from 4+8 = 12 -> 2 and
+5+9 = 14 -> 1.
 
-Four fifths of the problems grow the tree, the others are what it explains. Needs scikit-learn: pip install 'tenfold[analysis]'.
+The tree is fitted on four fifths of the problems and tested on the others. It needs scikit-learn:
+pip install 'tenfold[analysis]'.
 
 Shapes: N problems, W columns of an operand, C columns of an answer, from the units on.
 """
@@ -22,15 +24,15 @@ from tenfold.data.tasks.task import Digits, Examples, Ints
 from tenfold.evals.exact_match import Answerer, Examiner
 from tenfold.evals.interventions import answers
 
-SEED = 0  # of the split
-LEAST = 10  # problems, of which two are asked
+SEED = 0  # of the train/test split
+LEAST = 10  # the smallest number of problems; two of them are for testing
 SUM = Operation(product=False)
 
 
 def explained(operands: Digits, written: Ints, base: int = 10) -> list[float | None]:
-    """R^2 of each column of these answers (N, C), from the columns of two operands (N, 2, W); the units first.
+    """R^2 of each column of the answers (N, C), predicted from the columns of two operands (N, 2, W); units first.
 
-    What is no digit in an answer is left out. None where nothing is left, or where all answers are alike: nothing to explain.
+    Symbols that are not digits are left out. None where no digit remains, or where all answers are equal.
 
     >>> rng = np.random.default_rng(0)
     >>> operands = rng.integers(0, 10, (2000, 2, 1), dtype=np.uint8)
@@ -50,7 +52,7 @@ def explained(operands: Digits, written: Ints, base: int = 10) -> list[float | N
 def explained_by_model(
     examiner: Examiner, model: Answerer, examples: Examples
 ) -> tuple[list[float | None], list[float | None]]:
-    """Of a model's answers, and of the true ones beside them."""
+    """R^2 of each column, of a model's answers and of the true answers."""
     task = examiner.batcher.task
     if task.operation() != SUM:
         raise TenfoldError(
@@ -62,7 +64,7 @@ def explained_by_model(
 
 
 def _features(operands: Digits, column: int, base: int) -> NDArray[np.int64]:
-    """The digit sum of a column and the carry of the one below, by itself: (N, 2)."""
+    """The digit sum of a column, and the carry that the column below produces on its own: (N, 2)."""
     sums = np.pad(operands.sum(1, dtype=np.int64), ((0, 0), (1, max(0, column + 1))))  # one below
     return np.stack([sums[:, column + 1] % base, sums[:, column] // base], 1)
 

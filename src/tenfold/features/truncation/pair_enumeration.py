@@ -1,7 +1,7 @@
-"""Try any function of two whole numbers on all pairs of a length: is it determined by the last digits?
+"""Evaluate a function of two integers on all pairs of a length: do the last digits determine its value?
 
-A function is called with arrays of 64-bit integers, and some of what it says is compared with what it says of Python's own,
-which have no limit. Where the two differ (`a**b`, which overflows), or where it takes no arrays, it is called pair by pair.
+The function is called with arrays of 64-bit integers. Some of its values are compared with those for Python integers, which
+do not overflow. If the two differ (such as `a**b`), or if it accepts no arrays, it is called for one pair at a time.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tenfold.data.tasks.wrappers.truncated import Truncated
 
 Numbers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Function = Callable[[Any, Any], Any]  # of two integers, and maybe of two arrays of them
-Right = Callable[[Numbers, Numbers], Bools]  # whether truncation changes nothing, pair by pair
+Function = Callable[[Any, Any], Any]  # of two integers, and possibly of two arrays of integers
+Right = Callable[[Numbers, Numbers], Bools]  # for each pair, whether truncation changes nothing
 
-PAIRS = 10**8  # that are tried at the most
+PAIRS = 10**8  # the largest number of pairs to evaluate
 BLOCK = 2**18
-LARGEST = 8  # pairs at the end of a block, where numbers are largest, that are compared with Python's integers
-OTHERS = 8  # spread over the block
+LARGEST = 8  # pairs compared with Python integers at the end of a block, where numbers are largest
+OTHERS = 8  # further compared pairs, spread over the block
 
 
 def by_values(function: Function, limit: int) -> Right:
-    """Of a function of two integers: whether f(a, b) is f(a mod limit, b mod limit).
+    """For a function of two integers: whether f(a, b) equals f(a mod limit, b mod limit).
 
     >>> by_values(np.gcd, 10)(np.array([12, 20]), np.array([6, 30])).tolist()
     [False, False]
@@ -42,20 +42,20 @@ def by_values(function: Function, limit: int) -> Right:
 
 
 def _values(function: Function, a: Numbers, b: Numbers) -> NDArray[Any]:
-    """What a function says of each pair: all at once, if some of it is what it says of single pairs."""
+    """The value of each pair, computed for all pairs at once if spot checks agree with single pairs."""
     some = np.r_[0 : len(a) : -(-len(a) // OTHERS), max(0, len(a) - LARGEST) : len(a)]
     alone = _one_by_one(function, a[some], b[some])
     try:
         with np.errstate(all="raise"):
             values = np.broadcast_to(np.asarray(function(a, b)), a.shape)
         alike = bool(np.all(values[some] == alone))
-    except Exception:  # it takes no arrays: a condition, a table, a division by 0
+    except Exception:  # the function accepts no arrays: a condition, a table, a division by 0
         alike = False
     return values if alike else _one_by_one(function, a, b)
 
 
 def _one_by_one(function: Function, a: Numbers, b: Numbers) -> NDArray[Any]:
-    """In Python's own integers."""
+    """Evaluate one pair at a time, with Python integers."""
     values = np.empty(len(a), dtype=object)
     for row, pair in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         try:
@@ -68,10 +68,10 @@ def _one_by_one(function: Function, a: Numbers, b: Numbers) -> NDArray[Any]:
 
 
 def by_task(task: Task, digits: int) -> Right:
-    """Of a task: whether its answer, as a number, is that of the last digits of its numbers.
+    """For a task: whether its answer, as a number, equals the answer for the last digits of its numbers.
 
-    Pairs are made problems as if they were drawn: the larger number first in a difference. Where the last digits are no
-    problem then (210-15 of one digit is 0-5), no answer is right.
+    Pairs become problems in the same way as sampled operands: in a difference, the larger number is first. If the last
+    digits do not form a problem (210-15 with one digit is 0-5), no answer is correct.
     """
     if task.terms != 2:
         raise TenfoldError(
@@ -98,18 +98,18 @@ def by_task(task: Task, digits: int) -> Right:
 
 
 def can_try(length: int, base: int, every: bool) -> bool:
-    """Whether pairs of this length are few enough."""
+    """Whether there are few enough pairs of this length to evaluate all of them."""
     few = length <= PAIRS.bit_length()
     return few and (base**length - _first(length, base, every)) ** 2 <= PAIRS
 
 
 def _first(length: int, base: int, every: bool) -> int:
-    """The least number of a pair: of this length, or any."""
+    """The smallest number in a pair: the smallest of this length if `every`, otherwise 0."""
     return base ** (length - 1) if every and length > 1 else 0
 
 
 def tried(right: Right, length: int, base: int, every: bool) -> tuple[int, int]:
-    """How many pairs are right, and of how many: both numbers of this length, or (not `every`) the longer one of it."""
+    """Count the correct pairs and all pairs. Both numbers have this length; without `every`, the longer one has it."""
     if not can_try(length, base, every):
         raise TenfoldError(
             f"pairs of {length:,} digits are too many to try, {PAIRS:,} at the most; "

@@ -1,12 +1,12 @@
 """Predict the accuracy on f, by length, of a model that has learned f(a mod b^n, b mod b^n).
 
-Trained on numbers of n digits with absolute positions, a converged model computes the truncated function, says the
-`principled` paper. So its accuracy on longer numbers is the share of problems in which the dropped digits change nothing:
+According to the `principled` paper, a converged model with absolute positions, trained on numbers of n digits, computes
+the truncated function. Its accuracy on longer numbers is the share of problems whose dropped digits change nothing:
 
     modulo 51, n = 4:   12345+67890   51 does not divide 10^4 (1 + 6): wrong
     modulo 50, n = 4:   12345+67890   50 divides 10^4: right, whatever is dropped
 
-Sums and products, whole or modulo a number, are counted exactly at any length; any other function by trying all pairs.
+Sums and products, with or without a modulus, are counted exactly at any length. Other functions are evaluated on all pairs.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from tenfold.features.truncation.residue_counting import (
     sized,
 )
 
-Parts = tuple[tuple[Fraction, Share], ...]  # weights and what they weigh
+Parts = tuple[tuple[Fraction, Share], ...]  # weights and the shares that they multiply
 Shares = Callable[[Dropped], Share]
 
-SHOWN = 60  # characters of a fraction that a person would read
+SHOWN = 60  # characters of the longest fraction that is displayed
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """Accuracy at a length, as a float and, on demand, as the exact fraction; and why."""
+    """Predicted accuracy at a length, as a float and on demand as an exact fraction, with the reason."""
 
     length: int
     why: str
@@ -54,7 +54,7 @@ class Predicted:
 
     @property
     def long(self) -> bool:
-        """Whether the limit for long numbers is all that a float can hold."""
+        """Whether the accuracy equals the limit for long numbers up to float precision."""
         return any(share.long for _, share in self.parts)
 
     @property
@@ -65,7 +65,7 @@ class Predicted:
 
     @property
     def exact(self) -> Fraction:
-        """Of numbers of a million digits a fraction of as many: ask for it where it is wanted."""
+        """The exact fraction. For numbers of a million digits it has as many digits, so it is computed on demand."""
         return sum((weight * share.exact for weight, share in self.parts), Fraction(0))
 
     @property
@@ -87,11 +87,11 @@ def predict(
     slice: str = "full",
     base: int = 10,
 ) -> list[Predicted]:
-    """Accuracy of what a model learns from numbers of `digits` digits, at each length.
+    """Predict the accuracy at each length of a model that was trained on numbers of `digits` digits.
 
-    `slice`: both numbers uniform over those of exactly this length (`full`), or as evaluation draws them, the longer one of
-    this length (`uniform`). A task has its own base. A function takes two whole numbers; it is quicker if it takes arrays of
-    them too. Problems whose last digits are no problem, as 210-15 of one digit, count as wrong.
+    `slice`: `full` draws both numbers uniformly with exactly this length; `uniform` draws as evaluation does, where the
+    longer number has this length. A task has its own base. A function takes two integers, and is faster if it also accepts
+    arrays. Problems whose last digits do not form a problem, such as 210-15 with one digit, count as wrong.
 
     >>> result = predict(operation("mod-add", 7), digits=2, lengths=[2, 3, 9])
     >>> [(each.length, round(each.accuracy, 4)) for each in result]
@@ -155,10 +155,10 @@ def _counted(what: Operation, digits: int, length: int, slice: str, base: int) -
 
 
 def _never(what: Operation, p: int, result: Predicted, dropped: int, base: int) -> str | None:
-    """Why none is right, if none is: told by integers, as a share may be too small for a float."""
+    """The reason if no problem is correct. Integers decide this, because a share may be too small for a float."""
     if what.product:
         return "A*b + B*a0 is never" if not result.long and result.exact == 0 else None
-    if dropped > p.bit_length():  # then A and B come to more than p, in any base
+    if dropped > p.bit_length():  # then A and B reach more than p, in any base
         return None
     most = 2 * (base**dropped - 1)
     return f"A + B is {sized(most)} at the most, not" if most < p else None
@@ -193,7 +193,7 @@ def _full(shares: Shares, dropped: int, base: int) -> Parts:
 
 
 def _uniform(shares: Shares, dropped: int, base: int) -> Parts:
-    """Up to this length, without those up to one digit less."""
+    """Pairs of numbers of up to this length, minus the pairs in which both numbers are shorter."""
     longer = shares(Dropped(dropped, True, base))
     shorter = shares(Dropped(dropped - 1, True, base)) if dropped > 1 else Share(Fraction(1))
     pairs = base**2

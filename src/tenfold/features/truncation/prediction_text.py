@@ -1,4 +1,4 @@
-"""Predictions for people: accuracy by length and why, a run beside them, what digits are explained by."""
+"""Terminal output: predicted accuracy by length with reasons, a run compared with it, and explained digits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from tenfold.evals.statistics import Measurement
 from tenfold.features.truncation.prediction import Predicted
 
-CONVERGED = 0.99  # right at the training length, as claims about what is learned presuppose
+CONVERGED = 0.99  # accuracy at the training length above which a model counts as converged
 
 
 def predicted_lines(predictions: Sequence[Predicted]) -> list[str]:
-    """A line a length: accuracy, the exact fraction where it is short, why.
+    """One line per length: accuracy, the exact fraction if it is short, and the reason.
 
     >>> from tenfold.features.truncation.prediction import operation, predict
     >>> print(*predicted_lines(predict(operation("mod-add", 7), 2, [2, 3])), sep="\\n")
@@ -29,7 +29,7 @@ def predicted_lines(predictions: Sequence[Predicted]) -> list[str]:
 
 
 def learned_line(row: Measurement) -> str:
-    """Whether a run has converged on its training length, whose `exact` this row is.
+    """State whether a run has converged, from its row `exact` at the training length.
 
     >>> learned_line(Measurement(3, "uniform", "exact", 1.0, 1000))
     'at 3 digits (training): 100.0% right'
@@ -43,7 +43,7 @@ def learned_line(row: Measurement) -> str:
 
 
 def compared_lines(rows: Sequence[Measurement], digits: int) -> list[str]:
-    """A line a length, and a slice where there are several: against the truth, as predicted, against the last digits, endless."""
+    """One line per length (and slice): accuracy, prediction, accuracy on the last digits, share of answers without an end."""
     heads = {
         "exact": "truth",
         "exact-predicted": "predicted",
@@ -69,7 +69,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def explained_lines(model: Sequence[float | None], truth: Sequence[float | None]) -> list[str]:
-    """A line a digit of the answer, the highest first.
+    """One line per answer digit, the highest first.
 
     >>> print(*explained_lines([1.0, 0.5], [1.0, None]), sep="\\n")
     answer digit      model      truth

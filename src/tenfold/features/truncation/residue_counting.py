@@ -1,15 +1,15 @@
-"""Count by residues how often dropping high digits of two numbers changes nothing modulo p, at any length.
+"""Count by residues how often dropping the high digits of two numbers changes nothing modulo p, at any length.
 
-With a = A b^n + a0 (b the base) the truncated function sees a0 alone. Let p' = p / gcd(p, b^n). Modulo p,
+Let a = A b^n + a0 with base b. The truncated function sees only a0. Let p' = p / gcd(p, b^n). Modulo p,
 
     a + b  =  a0 + b0    where p' divides A + B
     a * b  =  a0 * b0    where p' divides A b + B a0
 
-Without a modulus both sides of these must be 0.
+Without a modulus, these expressions must be 0.
 
-The N numbers that A can be are consecutive: every residue occurs q = N // p' times, those of an arc of N mod p' residues
-once more. So a share is c0 + c1/N + c2/N^2, and its three numbers follow from N mod p' alone: a million digits cost as
-much as five.
+The N possible values of A are consecutive. Every residue occurs q = N // p' times, and an arc of N mod p' residues occurs
+once more. So a share is c0 + c1/N + c2/N^2, and its three coefficients follow from N mod p' alone. A million digits cost
+as much as five.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tenfold.core.errors import TenfoldError
 
 Ints = NDArray[np.int64]
 
-LONG = 1000  # digits of a dropped part, beyond which c1/N and c2/N^2 are no number that a float could tell
-MOST = 1000  # p' of a product; the count takes p'^3 steps
-READ = 20  # digits of a number that a person would read
+LONG = 1000  # digits of the dropped part above which c1/N and c2/N^2 vanish in float precision
+MOST = 1000  # the largest p' of a product; counting takes p'^3 steps
+READ = 20  # digits of the longest number that is displayed in full
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """What is dropped from a number: all numbers of `digits` digits, or of at most so many if they may begin with zeros."""
+    """The possible dropped parts: all numbers of `digits` digits, or of at most `digits` digits if `zeros` may lead."""
 
     digits: int
     zeros: bool = False
@@ -49,7 +49,7 @@ class Dropped:
         return 0 if self.zeros else self.base ** (self.digits - 1)
 
     def arc(self, p: int) -> tuple[int, int]:
-        """The first residue modulo p, and how many from there on occur once more than the others.
+        """The first residue modulo p, and the number of residues from it on that occur once more than the others.
 
         >>> Dropped(1).arc(7)  # 1 2 3 4 5 6 7 8 9: all once, 1 and 2 twice
         (1, 2)
@@ -60,7 +60,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Share:
-    """c0 + c1/N + c2/N^2 for the N numbers that can be dropped."""
+    """The share c0 + c1/N + c2/N^2, where N is the number of possible dropped parts."""
 
     limit: Fraction
     once: Fraction = Fraction(0)
@@ -76,12 +76,12 @@ class Share:
 
     @property
     def long(self) -> bool:
-        """Whether the limit alone is all that a float can hold."""
+        """Whether the share equals its limit c0 up to float precision."""
         return self.dropped is not None and self.dropped.digits > LONG
 
 
 def of_whole(product: bool, digits: int, dropped: Dropped) -> Share:
-    """Without a modulus: right where nothing but zeros is dropped, or where a factor is 0.
+    """The share without a modulus: correct where only zeros are dropped, or where a factor is 0.
 
     >>> of_whole(
     ...     True, 1, Dropped(1, zeros=True)
@@ -106,7 +106,7 @@ def remaining(modulus: int, base: int, digits: int) -> int:
 
 
 def sized(number: int) -> str:
-    """As it is or, of more digits than a person would read, how large it is.
+    """The number as text; for a long number, its order of magnitude.
 
     >>> sized(1009), sized(10**400 + 1)
     ('1009', '~10^400')
@@ -129,12 +129,12 @@ def of_sums(modulus: int, digits: int, dropped: Dropped) -> Share:
 
 
 def _pairs(total: int, below: int) -> int:
-    """How many pairs of numbers below `below` have this sum."""
+    """The number of pairs of numbers below `below` with this sum."""
     return max(0, min(total, below - 1) - max(0, total - below + 1) + 1)
 
 
 def of_products(modulus: int, digits: int, dropped: Dropped) -> Share:
-    """The share of problems with p' | A b + B a0, over A, B and the digits that are kept.
+    """The share of problems with p' | A b + B a0, over A, B and the kept digits.
 
     >>> round(float(of_products(51, 3, Dropped(6)).exact), 4)
     0.0253
@@ -158,9 +158,9 @@ def of_products(modulus: int, digits: int, dropped: Dropped) -> Share:
 
 
 class Solutions(NamedTuple):
-    """Numbers of (a0, b0) with p' | A b + B a0, by the residues of A and B: q^2 whole + q some + both.
+    """The number of pairs (a0, b0) with p' | A b + B a0, by the residues of A and B: q^2 whole + q some + both.
 
-    q = b^n // p'; every residue occurs q times among the kept digits, the first b^n mod p' once more.
+    With q = b^n // p', every residue occurs q times among the kept digits, and the first b^n mod p' residues once more.
     """
 
     whole: Ints
@@ -174,7 +174,7 @@ def _solutions(p: int, base: int, digits: int) -> Solutions:
     residues = np.arange(p, dtype=np.int64)
     own = np.gcd(residues, p)  # gcd(A, p'), p' for A = 0
     shared = np.gcd(own[:, None], own)
-    # A y = c - B x has gcd(A, p') solutions y where that divides B x: for every so many-th x
+    # A y = c - B x has gcd(A, p') solutions y where this gcd divides B x, which holds for x at regular intervals
     once = own[:, None] * -(-more // (own[:, None] // shared))
     both = np.zeros((p, p), dtype=np.int64)
     negative = -residues[:, None] * residues % p
@@ -185,6 +185,6 @@ def _solutions(p: int, base: int, digits: int) -> Solutions:
 
 
 def _summed(part: Ints, arc: Ints) -> tuple[int, int, int]:
-    """Over all residues A and B, over A in the arc, over both in it."""
+    """Sums over all residues A and B, over A in the arc, and over both in the arc."""
     rows = part[arc]
     return int(part.sum()), int(rows.sum()), int(rows[:, arc].sum())

@@ -1,6 +1,6 @@
-"""Runs against the function of the last n digits, n the training length: measured, and what that function predicts.
+"""Compare runs with the function of the last n digits, where n is the training length: measured and predicted.
 
-Rows for experiments: `truncated`, `predicted`, `of_domain`, `digit_analysis`, `intervened`. Of one run by itself: `compared`,
+Rows for experiments: `truncated`, `predicted`, `of_domain`, `digit_analysis`, `intervened`. For a single run: `compared`,
 `learned`, `explained`.
 """
 
@@ -40,9 +40,9 @@ def compared(
     seed: int = 0,
     slice: str = "uniform",
 ) -> list[Measurement]:
-    """`exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length.
+    """Measure `exact`, `exact-truncated`, `no-end` and, where theory can count, `exact-predicted` at every length.
 
-    Of a slice of the evaluator, but for `full`: that is theory's, both numbers of the length, at every length.
+    `slice` is a slice of the evaluator, or `full`: the slice of the theory, where both numbers have the length.
     """
     torch.set_num_threads(run.recipe.train.threads)
     kept = run.recipe.data.length if digits is None else digits
@@ -68,7 +68,7 @@ def learned(
     which: Which = "best",
     seed: int = 0,
 ) -> Measurement:
-    """`exact` at the training length, from these rows or asked: predictions are about models that are right there."""
+    """`exact` at the training length, from these rows or measured. Predictions assume that it is high."""
     length = run.recipe.data.length
     wanted = (length, "uniform", "exact")
     for row in rows:
@@ -81,7 +81,7 @@ def learned(
 def truncated(
     lab: Lab, run: Run, lengths: Sequence[int] | None = None, slices: Sequence[str] = ("uniform",)
 ) -> Iterator[Row]:
-    """Rows `exact-truncated` and `no-end` of a run, and `exact` where it has not measured that itself."""
+    """Rows `exact-truncated` and `no-end` of a run, and `exact` where the run has not measured it."""
     examiner, options = examiner_of(run), run.recipe.eval
     requested = options.lengths if lengths is None else lengths
     digits = run.recipe.data.length
@@ -97,14 +97,14 @@ def truncated(
 def predicted(
     lab: Lab, run: Run, lengths: Sequence[int] | None = None, slice: str = "uniform"
 ) -> Iterator[Row]:
-    """Rows `exact-predicted`: what a model right on its training length has, if it computes the truncated function."""
+    """Rows `exact-predicted`: the accuracy of a converged model that computes the truncated function."""
     requested = run.recipe.eval.lengths if lengths is None else lengths
     for row in _predicted(run, run.recipe.data.length, requested, slice):
         yield {**lab.about(run), **row.as_json(), "checkpoint": ""}
 
 
 def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> list[Measurement]:
-    """Nothing where theory cannot count."""
+    """Predicted rows; empty where theory cannot count."""
     task = run.built.batcher.task
     if task.operation() is None or slice not in SLICES:
         return []
@@ -115,7 +115,7 @@ def _predicted(run: Run, digits: int, lengths: Sequence[int], slice: str) -> lis
 
 
 def of_domain(lab: Lab, run: Run, label: str, domain: Domain) -> Iterator[Row]:
-    """Rows of problems of a domain, under a label of their own: `digits-6-9` of what training with holes has seen."""
+    """Rows of problems of a domain, under their own label, such as `digits-6-9` for training with holes."""
     examiner, options = examiner_of(run), run.recipe.eval
     length = max(domain.lengths)
 
@@ -134,7 +134,7 @@ def of_domain(lab: Lab, run: Run, label: str, domain: Domain) -> Iterator[Row]:
 def explained(
     run: Run, length: int | None = None, n: int = 10_000, *, which: Which = "best", seed: int = 0
 ) -> tuple[list[float | None], list[float | None]]:
-    """R^2 of every answer digit from its digit sum and the carry below, of the model's answers and of true ones."""
+    """R^2 of every answer digit from its digit sum and the carry below, for the model's and for the true answers."""
     torch.set_num_threads(run.recipe.train.threads)
     if n < LEAST:
         raise TenfoldError(f"{n} problems; at least {LEAST} are needed, a fifth of them to ask")
@@ -147,8 +147,8 @@ def explained(
 def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
     """Rows `explained-1`, `explained-2`, ...: R^2 by answer digit at the training length, and `explained`, their mean.
 
-    Of true answers: `explained-true-1`, ..., `explained-true`. A mean leaves out what is above the numbers: an overflow has
-    no digit sum of its own.
+    For true answers: `explained-true-1`, ..., `explained-true`. The means leave out the overflow digit, which has no
+    digit sum of its own.
     """
     length = run.recipe.data.length
     results: dict[str, float] = {}
@@ -164,7 +164,7 @@ def digit_analysis(lab: Lab, run: Run, n: int = 10_000) -> Iterator[Row]:
 
 
 def intervened(lab: Lab, run: Run, beyond: int = 2, n: int = 100) -> Iterator[Row]:
-    """Rows `moved-by-dropped` and `moved-by-kept`, at so many digits beyond the training length."""
+    """Rows `moved-by-dropped` and `moved-by-kept`, at `beyond` digits more than the training length."""
     digits = run.recipe.data.length
     examiner, model = examiner_of(run), run.answerer("best")
     for row in moved_rows(examiner, model, digits, digits + beyond, n):

@@ -1,7 +1,7 @@
-"""Accuracy against the truncated function, f of the last n digits of every number, beside accuracy against the truth.
+"""Accuracy against the truncated function (f of the last n digits of every number) and against the truth.
 
-Trained on 3 digits, asked 12345+6789: 19134 is the truth, 1134 what a model says that sees the last 3 digits alone. One
-answer is graded twice. An answer without an end is wrong both times, and how many there were is a row of its own.
+Example: a model trained on 3 digits answers 12345+6789. The truth is 19134; a model that sees only the last 3 digits
+answers 1134. Each answer is graded twice. An answer without an end is wrong both times and is counted in its own row.
 
 Shapes: B rows of a batch, A answer tokens.
 """
@@ -29,7 +29,7 @@ def truncated_rows(
     slices: Sequence[str] = ("uniform",),
     n: int = 1000,
 ) -> list[Measurement]:
-    """At every length and slice: `exact`, `exact-truncated` and, where answers have an end, `no-end`."""
+    """Measure at every length and slice: `exact`, `exact-truncated` and, where answers have an end token, `no-end`."""
     rows = []
     for length, label, examples in examiner.questions(lengths, slices, n):
         rows += graded_twice(examiner, model, examples, digits, length, label)
@@ -39,8 +39,8 @@ def truncated_rows(
 def both_long_rows(
     examiner: Examiner, model: Answerer, digits: int, lengths: Sequence[int], n: int = 1000
 ) -> list[Measurement]:
-    """The same of numbers that all have exactly the length, whatever padding the format has left: what theory calls `full`."""
-    examiner.samplers(lengths, [])  # whether the format holds so many
+    """The same for numbers that all have exactly the length, whatever the format's padding: the theory's slice `full`."""
+    examiner.samplers(lengths, [])  # raises an error if the format cannot hold these lengths
     rows = []
     for length in lengths:
         examples = examiner.problems(length, "full", exact, n)
@@ -51,7 +51,7 @@ def both_long_rows(
 def graded_twice(
     examiner: Examiner, model: Answerer, examples: Examples, digits: int, length: int, label: str
 ) -> list[Measurement]:
-    """The rows of these problems: against the truth, against the truncated function, and answers that do not end."""
+    """The rows of these problems: accuracy against the truth and the truncated function, and answers without an end."""
     task = examiner.batcher.task
     cut = Truncated.to(digits, task).truncate(examples)
     end = examiner.batcher.vocabulary.end
@@ -60,14 +60,14 @@ def graded_twice(
     ends = False
     both = zip(
         examiner.answers(model, examples), examiner.batches(cut, linear), strict=True
-    )  # the same numbers, so batches of the same problems
+    )  # the same numbers, so the batches contain the same problems
     for (answer, target), other in both:
         right += int(grade(answer, target)[0].sum())
         same += int(grade(answer, other.target)[0].sum())
         ending = target == end  # (B, A)
         ends = ends or bool(ending.any())
         there = answer == end
-        if other.sequence.valid is not None:  # beyond a row's last place there is nothing to see
+        if other.sequence.valid is not None:  # there is nothing to see beyond a row's last place
             there = there & other.sequence.valid[:, -other.read :]
         endless += int((~there.any(1) & ending.any(1)).sum())
     n = len(examples)
@@ -81,15 +81,15 @@ def graded_twice(
 def moved_rows(
     examiner: Examiner, model: Answerer, digits: int, length: int, n: int = 100
 ) -> list[Measurement]:
-    """The share of changes of one digit that move any digit of the answer, by whether truncation drops that digit.
+    """The share of changes of one digit that change any answer digit, by whether truncation drops the changed digit.
 
-    `moved-by-dropped`: digits above the `digits` lowest; `moved-by-kept`: the others. Of numbers of exactly this length.
+    `moved-by-dropped`: digits above the `digits` lowest; `moved-by-kept`: the others. Numbers have exactly this length.
     """
     if length <= digits:
         raise TenfoldError(
             f"of {length} digits, truncation to {digits} drops none; ask for more than {digits}"
         )
-    examiner.samplers([length], [])  # whether the format holds so many
+    examiner.samplers([length], [])  # raises an error if the format cannot hold this length
     rng = np.random.default_rng((examiner.seed, length, 17))
     examples = examiner.batcher.task.sample(n, length, rng, exact)
     changed = changes(examiner.batcher.task, examples)

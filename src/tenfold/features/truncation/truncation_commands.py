@@ -1,4 +1,4 @@
-"""What a model that sees the last digits alone would get right, predicted; and what a run does, measured beside it."""
+"""The commands `tenfold theory predict`, `tenfold truncation` and `tenfold explained`."""
 
 from __future__ import annotations
 
