@@ -20,7 +20,9 @@ def test_demo(tmp_path, capsys):
     assert "<h2>Proof: certified</h2>" in page
     assert "<b>refuted</b>" in page
     assert certificate["counterexamples"][0]["question"] in page
-    assert page.count('id="accuracy"') == page.count('role="img" aria-label="The finite machine') == 1
+    assert (
+        page.count('id="accuracy"') == page.count('role="img" aria-label="The finite machine') == 1
+    )
     assert "99...9+1 with 500 nines" in page
     feats = json.loads((tmp_path / "demo" / "certified" / "feats.json").read_text())
     assert [each["digits"] for each in feats] == [2000, 500]

@@ -48,5 +48,5 @@ def test_collect_and_report_from_python(tmp_path):
     assert collected.rows == tenfold.collect([run.folder]).rows
     assert {tuple(row) for row in collected.rows} == {COLUMNS}
     assert query(collected, "select distinct recipe from results")[1] == [(recipe.name,)]
-    written = tenfold.write_report([tmp_path / "runs"], tmp_path / "report", title="Sums")
+    written = tenfold.write_report(tmp_path / "runs", tmp_path / "report", title="Sums")
     assert "<h1>Sums</h1>" in written["page"].read_text()

@@ -23,16 +23,23 @@ TITLE = "Accuracy against length"
 
 
 def write_report(
-    runs: Sequence[Run | Path | str],
+    runs: Run | Path | str | Sequence[Run | Path | str],
     out: Path | str = "report",
     title: str | None = None,
     examples: int = 10,
 ) -> dict[str, Path]:
-    """Write a page about runs, or about places as `collect` takes them; see `write_story`.
+    """Write a self-contained page about runs, with figures and tables; return the files by what they are.
 
-    >>> write_report(["runs"], "report")["page"]  # doctest: +SKIP
+    Arguments:
+        runs: a run, or a place as `collect` takes it, or several of them.
+        out: the folder to write to.
+        title: of the page.
+        examples: how many worked examples the page shows of each run.
+
+    >>> write_report("runs", "report")["page"]  # doctest: +SKIP
     PosixPath('report/report.html')
     """
+    runs = [runs] if isinstance(runs, Run | Path | str) else runs
     story = gather([run.folder if isinstance(run, Run) else run for run in runs])
     opened = {run.recipe.fingerprint: run for run in runs if isinstance(run, Run)}
     # these know already what they computed

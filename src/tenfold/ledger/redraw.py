@@ -44,7 +44,7 @@ class Redrawn:
 
 
 def redraw(name: str | None = None, out: Path | str | None = None) -> list[Redrawn]:
-    """Draw a paper, one experiment or everything again, from committed rows.
+    """Draw a paper (`symmetry`), one experiment (`symmetry/addition`) or everything again, from committed rows.
 
     Without `out`, files that pages show are replaced in `results/`, and the papers' pages and the page of all claims
     are filled in again. With `out`, everything is written there: every figure, and a page for each paper.

@@ -67,12 +67,14 @@ def reproduce(
 
     Arguments:
         name: a paper (`symmetry`), or one experiment (`symmetry/addition`).
+        scale: "smoke", "laptop" or "paper".
         seeds: in place of the experiment's own.
         only: names of some of its recipes; needs `add`.
         add: keep committed recipes and seeds that are not run now, and put the new ones beside them.
         out: the folder of results; by default `results`, or `RUNS/tried` at smoke scale, which decides no claim.
         runs: the folder of the runs.
-        on: "local", or "ray" with the address of a cluster.
+        on: "local", or "ray" with the `address` of a cluster.
+        workers: how many cores to use; by default all of them.
         callback: is called with each experiment when it is done.
     """
     chosen = find(name)

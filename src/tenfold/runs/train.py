@@ -63,6 +63,7 @@ def train(
     """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run.
 
     Arguments:
+        recipe: a recipe; a name stands for its laptop scale, and `tenfold.recipe(name, scale)` for another.
         out: the folder of the run; default `runs/NAME-HASH`.
         from_: a finished run whose weights training starts from, as `train.from` in the recipe.
         fresh: remove what the folder has of a run, and start over.

@@ -158,9 +158,12 @@ def sweep(
 
     Arguments:
         recipes: a grid file, a recipe's name or file, or a list of recipes and names.
+        folder: where the runs are written, each in a folder of its own.
         scale: of the grid and of recipes that are given by name.
         seeds: train every recipe with each of them, in place of its own.
-        on: "local", or "ray" with the address of a cluster.
+        on: "local", or "ray" with the `address` of a cluster.
+        workers: how many cores to use; by default all of them.
+        fresh, track, log_samples: as in `train`, for every run.
         progress: is called with all entries a few times a second; `sweep_progress.Board` displays them.
     """
     return run_sweep(

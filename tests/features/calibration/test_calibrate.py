@@ -64,7 +64,7 @@ def test_one_that_is_allowed_to_be_imperfect_says_how_right_it_was(run, found):
 
 def test_a_perfect_model_is_calibrated(run, monkeypatch):
     monkeypatch.setattr("tenfold.features.calibration.calibrate.ENOUGH", 0.0)
-    assert calibrate(run, 10, checked=20).interpolates
+    assert calibrate(str(run.folder), 10, checked=20).interpolates
 
 
 def test_the_file_holds_all_of_it(found, tmp_path):

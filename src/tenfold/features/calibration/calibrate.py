@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -17,7 +18,7 @@ from tenfold.features.calibration.line_selection import Rules, Source, find
 from tenfold.features.calibration.mean_attention import DIRECTIONS, Direction, Scores, average
 from tenfold.models import attention_in
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.run import Run, Which
+from tenfold.runs.run import Run, Which, open_run
 
 FILE = "calibration.json"  # in the folder of the calibrated run
 ENOUGH = 0.99  # accuracy at the training lengths below which a model does not interpolate
@@ -26,7 +27,7 @@ PART = 256  # problems of one length at a time
 
 
 def calibrate(
-    run: Run,
+    run: Run | Path | str,
     samples: int = SAMPLES,
     *,
     kappa_self: float | None = None,
@@ -41,7 +42,7 @@ def calibrate(
 ) -> Calibration:
     """Find the lines along which a run's heads attend, on problems of its training lengths.
 
-    `calibrate(Run.open("runs/..."), source="each").lines` -> [Line(attention="causal", layer=1, head=1, ...), ...]
+    `calibrate("runs/...", source="each").lines` -> [Line(attention="causal", layer=1, head=1, ...), ...]
 
     Raises an error for a model that is not right on these problems, unless `allow_imperfect`. The result states its accuracy.
     """
@@ -62,6 +63,7 @@ def calibrate(
         scores=scores, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions,
         source=source, soft=soft,
     )  # fmt: skip
+    run = run if isinstance(run, Run) else open_run(run)
     torch.set_num_threads(run.recipe.train.threads)
     attention_in(run.model(which), "calibration")
     right = accuracy(run, checked, which)

@@ -59,7 +59,7 @@ def certify(
 ) -> Certificate:
     """Prove a run's model right at every length, or find the shortest inputs on which it fails.
 
-    Args:
+    Arguments:
         run: a run, its folder, or the name of a shipped model.
         which: the checkpoint, "best" or "final".
         limit: the largest number of contexts to check.

@@ -23,8 +23,11 @@ def ask(
 ) -> Answer:
     """Answer a question such as "123+4095" by a run, or without one by a proved model of the package.
 
-    `machine` looks the answer up in the finite machine that the model computes. `how` says how a language model
-    continues the text.
+    Arguments:
+        run: a run, its folder, or the name of a shipped model.
+        machine: look the answer up in the finite machine that the model computes.
+        which: the checkpoint, "best" or "final".
+        how: how a language model continues the text.
 
     >>> ask("99+1").answer
     '100'
