@@ -1,4 +1,4 @@
-"""Corpora: text to model, by name; and the ways to write it as tokens. Nothing is read, or downloaded, at import."""
+"""Corpora for language modelling, by name, and their tokenizers. Importing reads and downloads nothing."""
 
 from tenfold.core.registry import Registry
 from tenfold.data.corpora.corpus import PARTS, Corpus, Document, Part

@@ -1,4 +1,4 @@
-"""What a corpus is: documents, each in one part alone, and a stamp that changes when they do."""
+"""The interface of a corpus: documents, each in exactly one part, and a stamp that changes when they change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEST, VALIDATION = 0.10, 0.05  # shares of the documents
 
 @dataclass(frozen=True)
 class Document:
-    """A text that is in one part as a whole: a file, a docstring's file, an article."""
+    """A text that belongs to one part as a whole: a file, the docstrings of a file, an article."""
 
     name: str
     text: str
@@ -25,11 +25,11 @@ class Document:
 
 
 class Corpus(Checked, ABC):
-    """Text by documents. Constructing one reads nothing: what is missing is reported when documents are read."""
+    """A collection of documents. The constructor reads nothing; missing files are reported when documents are read."""
 
     name: ClassVar[str]
-    counted: ClassVar[str] = "tokens"  # what a length counts
-    joined: ClassVar[bool] = False  # documents follow each other without an end between them
+    counted: ClassVar[str] = "tokens"  # the unit of lengths
+    joined: ClassVar[bool] = False  # whether documents are joined without an end token between them
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
@@ -37,11 +37,11 @@ class Corpus(Checked, ABC):
 
     @abstractmethod
     def stamp(self) -> str:
-        """Says what the documents are without reading them: another stamp, perhaps other documents."""
+        """An identifier of the documents, computed without reading them. It changes if they may have changed."""
 
 
 def part_of(name: str) -> Part:
-    """By the hash of a document's name alone: one more document moves no other.
+    """The part of a document, by the hash of its name alone, so that a new document does not move any other.
 
     >>> [part_of(f"{number}.txt") for number in (0, 7, 11)]
     ['train', 'train', 'train']
@@ -51,5 +51,5 @@ def part_of(name: str) -> Part:
 
 
 def mixed(name: str) -> bytes:
-    """A hash: an order that follows neither names nor folders."""
+    """A hash of the name, for an order that follows neither names nor folders."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()

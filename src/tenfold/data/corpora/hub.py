@@ -1,7 +1,7 @@
-"""Corpora of the Hugging Face hub, or of a local copy in one of its formats, by the `datasets` library.
+"""Corpora from the Hugging Face hub, or from a local copy in one of its formats, read with the `datasets` library.
 
-`folder` is a copy: what `Dataset.save_to_disk` left, or Parquet, JSON lines or text files. Without one the hub is queried,
-when documents are, and never before.
+`folder` is a local copy: the output of `Dataset.save_to_disk`, or Parquet, JSON lines or text files. Without a folder,
+the hub is accessed when documents are read, and not before.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ NAMES: dict[str, Part] = {part: part for part in PARTS} | {
     "val": "validation",
     "dev": "validation",
 }
-RULE = 2  # by which parts are made; another number makes all earlier files of the cache unknown
+RULE = 2  # version of the rule that makes parts; changing it invalidates all cached files
 
 
 class Dataset(Corpus):
-    """A dataset of the hub: its `path`, a `subset`, a `revision`; the column `text`.
+    """A dataset of the hub: its `path`, `subset` and `revision`, and the column with the text.
 
-    Parts that are published are kept; those that are missing are carved out of `train`. There `together` rows in a row
-    are in one part (sentences of one book follow each other), or all rows with the same value in the column `by`.
+    Published parts are kept. Missing parts are taken from `train`, in groups: `together` consecutive rows are in one part
+    (sentences of one book follow each other), or all rows with the same value in the column `by`.
     """
 
     name = "dataset"
@@ -69,7 +69,7 @@ class Dataset(Corpus):
                 yield Document(f"{name}/{number}", text, own)
 
     def _whole(self, name: str, number: int, row: Mapping[str, Any]) -> str:
-        """What is in one part as a whole."""
+        """The name of the group of rows that is in one part as a whole."""
         if self.by is None:
             return f"{name}/{number // self.together}"
         if self.by not in row:
@@ -86,7 +86,7 @@ class Dataset(Corpus):
         return str(row[self.column]).replace("\0", "")
 
     def _loaded(self) -> Mapping[str, Any]:
-        """Rows by split; memory-mapped, not read."""
+        """Rows by split, memory-mapped and not yet read."""
         try:
             import datasets
         except ImportError:
@@ -105,7 +105,7 @@ class Dataset(Corpus):
                 loaded = datasets.load_dataset(str(copy))
         except TenfoldError:
             raise
-        except Exception as error:  # of many kinds: no network, no such name, a damaged file
+        except Exception as error:  # many kinds: no network, an unknown name, a damaged file
             reason = " ".join(str(error).split())[:160]
             where = f"the folder {copy}" if copy is not None else f'"{self.path}" on the hub'
             raise TenfoldError(
@@ -129,7 +129,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 class Known(Dataset):
-    """A dataset whose place on the hub is known; `folder` names a copy instead."""
+    """A dataset with a known path on the hub. `folder` names a local copy instead."""
 
     hub: ClassVar[dict[str, Any]]
 
@@ -138,7 +138,7 @@ class Known(Dataset):
 
 
 class Wikitext103(Known):
-    """Wikitext-103, raw: articles of Wikipedia line by line, split as published."""
+    """Wikitext-103, raw: Wikipedia articles line by line, with the published splits."""
 
     name = "wikitext-103"
     joined = True
@@ -146,7 +146,7 @@ class Wikitext103(Known):
 
 
 class Books(Known):
-    """BookCorpus: sentences of books in their order; 10,000 in a row are in one part."""
+    """BookCorpus: sentences of books in order; 10,000 consecutive sentences are in one part."""
 
     name = "books"
     joined = True
@@ -159,7 +159,7 @@ class Books(Known):
 
 
 class Github(Known):
-    """Source files of Github; those of one repository are in one part."""
+    """Source files from GitHub; all files of one repository are in one part."""
 
     name = "github"
     hub: ClassVar[dict[str, Any]] = {
@@ -170,7 +170,7 @@ class Github(Known):
 
 
 class WikiBook(Corpus):
-    """Wikipedia, then books: `wikipedia` and `books` name copies of the two."""
+    """Wikipedia followed by books. `wikipedia` and `books` name local copies of the two."""
 
     name = "wiki-book"
 

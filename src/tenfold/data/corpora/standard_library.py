@@ -1,4 +1,4 @@
-"""Python's standard library: code and prose that is on every machine. Another version of Python, another text."""
+"""Python's standard library: code and prose that every machine has. The text depends on the version of Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.corpora.corpus import Corpus, Document
 from tenfold.data.corpora.text_files import distinct, stamped
 
-# Installed packages, tests, tables of characters that are nearly copies of each other, and generated help texts.
+# Excluded: installed packages, tests, nearly identical tables of characters, and generated help texts.
 LEFT_OUT = {
     "site-packages",
     "dist-packages",
@@ -22,7 +22,7 @@ LEFT_OUT = {
     "encodings",
     "pydoc_data",
 }
-SHORTEST = 40  # characters that a docstring needs to be kept
+SHORTEST = 40  # characters of the shortest docstring that is kept
 
 
 def modules() -> dict[str, Path]:
@@ -52,7 +52,7 @@ class PythonCode(Corpus):
 
 
 class PythonProse(Corpus):
-    """The docstrings of the standard library, those of one module as one document."""
+    """The docstrings of the standard library; the docstrings of one module form one document."""
 
     name = "python-prose"
 
@@ -66,7 +66,7 @@ class PythonProse(Corpus):
 
 
 def prose(source: str) -> str:
-    """The docstrings of a module, each once, with an empty line between them.
+    """The distinct docstrings of a module, separated by empty lines.
 
     >>> prose(
     ...     'def f():\\n    "Short."\\n\\nclass A:\\n    '

@@ -1,4 +1,4 @@
-"""Any text: a file, a folder, or the files that a pattern names."""
+"""Text from a file, a folder, or the files that match a pattern."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SPACE, ANYWHERE = re.compile(" "), re.compile(".", re.DOTALL)
 class Files(Corpus):
     """UTF-8 text below `path`: `notes.txt`, `notes/`, `notes/**/*.md`.
 
-    A file is in training, validation or test as a whole, by the hash of its path below the folder. A single file is cut
-    at line ends, where it has too few at spaces: the last tenth is the test. Of files with the same content one counts.
+    Each file belongs to training, validation or test as a whole, by the hash of its path below the folder. A single file
+    is cut at line ends, or at spaces if it has too few lines; the last tenth is the test part. Duplicate files count once.
     """
 
     name = "files"
@@ -39,7 +39,7 @@ class Files(Corpus):
         yield from distinct(files)
 
     def _files(self) -> dict[str, Path]:
-        """Files by their path below the folder that all are in."""
+        """Files by their path below the common folder."""
         given = Path(self.path).expanduser()
         if given.is_file():
             return {given.name: given}
@@ -65,7 +65,7 @@ class Files(Corpus):
 
 
 def read_text(path: Path) -> str:
-    """A file's text; one that holds something else is named."""
+    """Read a text file. The error for any other content names the file."""
     try:
         text = path.read_bytes().decode()
     except OSError as error:
@@ -80,7 +80,7 @@ def read_text(path: Path) -> str:
 
 
 def distinct(files: dict[str, Path]) -> Iterator[Document]:
-    """Files in the order of their hashes, without those whose text equals that of another."""
+    """Files in the order of their hashes, without duplicates of the same text."""
     seen: set[bytes] = set()
     for name in sorted(files, key=mixed):
         text = read_text(files[name])
@@ -91,7 +91,7 @@ def distinct(files: dict[str, Path]) -> Iterator[Document]:
 
 
 def cut(name: str, text: str) -> Iterator[Document]:
-    """One text in three parts, in its order: each from the beginning of a line, else of a word, else of a character.
+    """Cut one text into three parts, in order. Cuts are at the start of a line, else of a word, else of a character.
 
     >>> [(each.text, each.part) for each in cut("one.txt", "abc " * 20)][1:]
     [('abc ', 'validation'), ('abc abc ', 'test')]
@@ -108,13 +108,13 @@ def cut(name: str, text: str) -> Iterator[Document]:
 
 
 def _after(pattern: re.Pattern[str], text: str, end: int) -> int:
-    """Where the first match ends, at `end` or later."""
+    """The end of the first match, at `end` or later."""
     match = pattern.search(text, end - 1) if end else None
     return match.end() if match else end and len(text)
 
 
 def stamped(files: dict[str, Path]) -> str:
-    """Names, sizes and times of files."""
+    """A stamp from the names, sizes and times of files."""
     lines: Sequence[str] = [
         f"{name} {path.stat().st_size} {path.stat().st_mtime_ns}" for name, path in files.items()
     ]

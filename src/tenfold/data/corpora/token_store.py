@@ -1,6 +1,6 @@
-"""A corpus as tokens on disk, written once and memory-mapped: a batch reads a few pages, whatever the size.
+"""The tokens of a corpus on disk, written once and memory-mapped: a batch reads a few pages of a corpus of any size.
 
-Below `TENFOLD_CACHE` (default: `~/.cache/tenfold`), in a folder named by corpus, format and the documents' stamp.
+Files are below `TENFOLD_CACHE` (default: `~/.cache/tenfold`), in a folder named by corpus, tokenizer and stamp.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tenfold.core.registry import Spec
 from tenfold.data.corpora.corpus import PARTS, Corpus, Part
 from tenfold.data.corpora.tokenizers import END, Ids, Writing
 
-FORM = 1  # of what is written; another number makes all earlier files unknown
+FORM = 1  # version of the file format; changing it invalidates all earlier files
 
 
 @dataclass(frozen=True)
 class Store:
-    """Tokens of the three parts, and a digest of all of them."""
+    """The tokens of the three parts, and their common digest."""
 
     folder: Path
     digest: str
@@ -35,16 +35,16 @@ class Store:
     dtype: str
 
     def tokens(self, part: Part) -> Ids:
-        """Read-only and mapped: (N,)."""
+        """The tokens of a part, memory-mapped and read-only: (N,)."""
         return np.memmap(self.folder / f"{part}.bin", dtype=self.dtype, mode="r")
 
     def about(self) -> dict[str, Any]:
-        """What a run remembers of its text."""
+        """The record of the text that a run stores."""
         return {"text": self.digest, "tokens": dict(self.counts)}
 
 
 def stored(corpus: Corpus, writing: Writing, named: tuple[Spec, Spec]) -> Store:
-    """The tokens of a corpus, from the cache where they are there; `writing` then knows what was learned of it."""
+    """The tokens of a corpus, from the cache if they exist. `writing` then has its learned vocabulary."""
     known = [spec.model_dump(mode="json") for spec in named]
     key = json.dumps([FORM, *known, corpus.stamp()], sort_keys=True)
     folder = (
@@ -72,7 +72,7 @@ def cache() -> Path:
 
 
 def _write(corpus: Corpus, writing: Writing, folder: Path) -> None:
-    """Into a folder beside it, then renamed: whoever is first; nobody sees half of it."""
+    """Write to a temporary folder and rename it. The first process wins, and no process sees partial files."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -106,7 +106,7 @@ def _write(corpus: Corpus, writing: Writing, folder: Path) -> None:
 
 
 def _written(corpus: Corpus, writing: Writing, folder: Path) -> tuple[str, dict[str, int]]:
-    """Token by token, one document at a time in memory; the digest of all of it."""
+    """Write tokens with one document at a time in memory. Returns the digest and the counts."""
     counts: dict[str, int] = dict.fromkeys(PARTS, 0)
     digests = {part: hashlib.sha256() for part in PARTS}
     end = np.array([END], dtype=writing.dtype)
@@ -133,7 +133,7 @@ def _told(counts: dict[str, int]) -> str:
 
 
 def windows(tokens: Ids, n: int, length: int, rng: np.random.Generator) -> Ids:
-    """`n` stretches of `length` + 1 tokens from anywhere: (n, length + 1); same generator state, same stretches."""
+    """Draw `n` windows of `length` + 1 tokens from random positions: (n, length + 1), determined by the generator."""
     if len(tokens) <= length:
         raise TenfoldError(f"a length of {length:,} tokens; the text has {len(tokens):,}")
     starts = rng.integers(0, len(tokens) - length, n)

@@ -1,6 +1,6 @@
-"""Ways to write text as tokens: bytes, characters, or pieces that are learned (BPE). Token 0 ends a document.
+"""Tokenizers: bytes, characters, or learned pieces (BPE). Token 0 ends a document.
 
-The option `size` states how many tokens there are, so that a model is built before any text is read.
+The option `size` states the size of the vocabulary, so that a model can be built before any text is read.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tenfold.core.registry import Checked
 
 Ids = NDArray[np.unsignedinteger[Any]]
 END = 0
-LEARNED_FROM = 50_000_000  # characters of the training text, at the most
+LEARNED_FROM = 50_000_000  # at most this many characters of the training text
 
 
 class Writing(Checked, ABC):
     name: ClassVar[str]
-    size: int  # how many different tokens there are
+    size: int  # size of the vocabulary
     lossless: ClassVar[bool] = True  # whether the text can be restored from its tokens
 
     @property
@@ -35,11 +35,11 @@ class Writing(Checked, ABC):
         )
 
     def learn(self, texts: Iterable[str]) -> str:
-        """What there is to learn of the training text, as text that `know` takes."""
+        """Learn a vocabulary from the training text. Returns it as text that `know` accepts."""
         return ""
 
     def know(self, learned: str) -> None:
-        """Take over what was learned."""
+        """Use a learned vocabulary."""
         return
 
     @abstractmethod
@@ -48,15 +48,15 @@ class Writing(Checked, ABC):
 
     @abstractmethod
     def text(self, ids: Ids) -> str:
-        """The text of tokens; the end of a document is a form feed."""
+        """The text of tokens. The end of a document becomes a form feed."""
 
     @abstractmethod
     def widths(self) -> NDArray[np.int64]:
-        """How many bytes of text each token stands for: (V,)."""
+        """The number of bytes of text that each token represents: (V,)."""
 
 
 class Bytes(Writing):
-    """The bytes of UTF-8, which no text lacks: 256 tokens.
+    """UTF-8 bytes, which can represent any text: 256 tokens.
 
     >>> Bytes().ids("def").tolist()
     [100, 101, 102]
@@ -78,7 +78,7 @@ class Bytes(Writing):
 
 
 class Characters(Writing):
-    """The commonest characters of the training text, `size` - 2 of them; token 1 is any other."""
+    """The `size` - 2 most common characters of the training text. Token 1 is any other character."""
 
     name = "characters"
     lossless = False
@@ -113,7 +113,7 @@ class Characters(Writing):
 
 
 class BPE(Writing):
-    """Byte pairs (Sennrich et al. 2016) learned from the training text, over bytes: no text is unknown."""
+    """Byte pair encoding (Sennrich et al. 2016), learned from the training text, over bytes: no text is unknown."""
 
     name = "bpe"
 
@@ -127,7 +127,7 @@ class BPE(Writing):
         pieces = self._blank()
         trainer = trainers.BpeTrainer(
             vocab_size=self.size,
-            special_tokens=["\0"],  # which no text has
+            special_tokens=["\0"],  # does not occur in text
             initial_alphabet=sorted(_alphabet()),
             show_progress=False,
         )
@@ -135,7 +135,7 @@ class BPE(Writing):
         return str(pieces.to_str())
 
     def know(self, learned: str) -> None:
-        self._blank()  # raises an error that names what is not installed
+        self._blank()  # raises an error that names a missing package
         from tokenizers import Tokenizer
 
         self._pieces = Tokenizer.from_str(learned)
@@ -162,7 +162,7 @@ class BPE(Writing):
         return "\f".join(texts)
 
     def widths(self) -> NDArray[np.int64]:
-        """A symbol of its alphabet stands for a byte each."""
+        """The number of bytes of each token; each symbol of the alphabet represents one byte."""
         sizes = np.zeros(self.size, dtype=np.int64)
         for piece, number in json.loads(self._pieces.to_str())["model"]["vocab"].items():
             sizes[number] = 0 if number == END else len(piece)

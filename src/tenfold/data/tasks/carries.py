@@ -1,12 +1,12 @@
-"""Carries of a sum of two numbers: how far they run, and drawing sums by it (the `symmetry` paper's complexity).
+"""Carry chains of sums of two numbers: their lengths, and sampling by length (the `symmetry` paper's complexity).
 
-A **cascade** starts at a column that sums to the base or more and runs on over columns that sum to base - 1.
-**Consecutive carries** are columns in a row that carry, for whatever reason. Only the first makes a column depend
-on those far below it:
+A **cascade** starts at a column that sums to the base or more and continues over columns that sum to base - 1.
+**Consecutive carries** are columns in a row that carry, for any reason. Only a cascade makes a column depend on columns
+far below it:
 
-95+17: the units sum to 12 and start a cascade, the tens sum to 10 and start another: two carries in a row, longest
+95+17: the units sum to 12 and start a cascade. The tens sum to 10 and start another. Two carries in a row, longest
 cascade 1.
-97+5: 12, then 9: the carry runs on; two carries in a row, longest cascade 2.
+97+5: the units sum to 12, the tens to 9, so the carry propagates. Two carries in a row, longest cascade 2.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tenfold.data.tasks.task import Digits, Ints
 
 DECIDES_NOT, RUNS_ON, STARTS = 0, 1, 2  # a column sums below base - 1, to base - 1, to base or more
 KINDS = (DECIDES_NOT, RUNS_ON, STARTS)
-SHORT = 64  # columns
+SHORT = 64  # the most columns of a cached chain
 
-Follow = Callable[[int, int], int | None]  # (class of a column, run before it) -> run, None: not so
+Follow = Callable[[int, int], int | None]  # (class of a column, run before) -> run, or None
 
 
 def classes(operands: Digits, base: int) -> np.ndarray:
@@ -45,7 +45,7 @@ def longest_cascade(operands: Digits, base: int = 10) -> Ints:
 
 
 def consecutive_carries(operands: Digits, base: int = 10) -> Ints:
-    """The most columns in a row that carry, of each sum: (N, 2, W) -> (N,); here 97+5, 95+17 and 12+34.
+    """The most consecutive carries of each sum: (N, 2, W) -> (N,). The example is 97+5, 95+17 and 12+34.
 
     >>> consecutive_carries(
     ...     np.array([[[7, 9], [5, 0]], [[5, 9], [7, 1]], [[2, 1], [4, 3]]], dtype=np.uint8)
@@ -54,12 +54,12 @@ def consecutive_carries(operands: Digits, base: int = 10) -> Ints:
     """
     carried, _ = _carried(operands, base)
     here = np.arange(carried.shape[-1])
-    free = np.maximum.accumulate(np.where(carried, -1, here), axis=-1)  # the last without a carry
+    free = np.maximum.accumulate(np.where(carried, -1, here), axis=-1)  # last column without carry
     return (here - free).max(-1).astype(np.int64)
 
 
 def _carried(operands: Digits, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which columns carry, and the last column, up to each, that decides so (-1: none): both (N, W)."""
+    """Whether each column carries, and the column at or below it that determines this (-1: none): both (N, W)."""
     kind = classes(operands, base)
     last = np.maximum.accumulate(np.where(kind != RUNS_ON, np.arange(kind.shape[-1]), -1), axis=-1)
     started = np.take_along_axis(kind, np.maximum(last, 0), -1) == STARTS
@@ -67,12 +67,12 @@ def _carried(operands: Digits, base: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cascading(kind: int, run: int) -> int | None:
-    """How long a cascade is after a column of this class: anything that starts begins anew."""
+    """The length of a cascade after a column of this class. A column of the base or more starts a new one."""
     return {DECIDES_NOT: 0, RUNS_ON: run + (run > 0), STARTS: 1}[kind]
 
 
 def alone(kind: int, run: int) -> int | None:
-    """How many carries in a row there are when none may run on: every one of them is its own column's."""
+    """The number of carries in a row if no carry may propagate: each column carries on its own."""
     return {DECIDES_NOT: 0, RUNS_ON: None if run else 0, STARTS: run + 1}[kind]
 
 
@@ -81,7 +81,7 @@ def draw_cascade(
 ) -> Digits:
     """Pairs of `length`-digit numbers, uniform among those with longest cascade exactly `cascade`.
 
-    `leading` means that no number starts with 0 (but for 0 itself).
+    `leading` means that no number starts with 0 (except 0 itself).
     """
     chain = _chain(cascading, length, base, cascade, leading)
     if chain is None:
@@ -90,7 +90,7 @@ def draw_cascade(
 
 
 def draw_carries(rng: np.random.Generator, n: int, length: int, base: int, carries: int) -> Digits:
-    """Pairs of `length`-digit numbers, uniform among those with so many carries in a row and no cascade above 1."""
+    """Pairs of `length`-digit numbers, uniform among those with this many carries in a row and no cascade above 1."""
     chain = _chain(alone, length, base, carries, True)
     if chain is None:
         raise TenfoldError(
@@ -102,8 +102,8 @@ def draw_carries(rng: np.random.Generator, n: int, length: int, base: int, carri
 class Chain:
     """Sums whose longest run is `wanted`, drawn column by column from the units on.
 
-    The state is (run so far, whether `wanted` was reached); weights are logs of the number of ways to
-    finish, so each row is drawn exactly, without rejection.
+    The state is (run so far, whether `wanted` was reached). Weights are logarithms of the number of completions, so each
+    row is drawn exactly, without rejection.
     """
 
     def __init__(
@@ -120,11 +120,11 @@ class Chain:
                     for reached in (0, 1):
                         now = 1 if reached or then == wanted else 0
                         self.after[kind, 2 * run + reached] = 2 * then + now
-        # logs: a long cascade is one in 10^length
+        # logarithms, because the share of sums with a long cascade is about 10^-length
         weights = np.full((length + 1, states), -np.inf)
         weights[length, 1::2] = 0.0
-        self.ahead = np.empty((length, 3, states))  # log of the ways to go on with each class
-        with np.errstate(divide="ignore"):  # no pair of a class: log 0
+        self.ahead = np.empty((length, 3, states))  # log of the number of completions by class
+        with np.errstate(divide="ignore"):  # log 0 where a class has no pair
             choices = [np.log([len(p) for p in kinds])[:, None] for kinds in pairs]
         for column in reversed(range(length)):
             on = np.where(self.after >= 0, weights[column + 1, self.after], -np.inf)
@@ -151,7 +151,7 @@ class Chain:
 
 
 def _chain(follow: Follow, length: int, base: int, wanted: int, leading: bool) -> Chain | None:
-    """None if there is no such sum. Short ones are kept: training asks for the same few in every batch."""
+    """The chain, or None if there is no such sum. Short chains are cached, because every training batch needs them."""
     make = _kept if length <= SHORT else _made
     return make(follow, length, base, wanted, leading)
 
@@ -167,7 +167,7 @@ _kept = functools.lru_cache(256)(_made)
 
 
 def _pairs(base: int, least: int) -> list[np.ndarray]:
-    """The digit pairs of each class, digits from `least`."""
+    """The pairs of digits of each class, with digits from `least` on."""
     grid = np.stack(np.meshgrid(np.arange(least, base), np.arange(least, base)), -1).reshape(-1, 2)
     kind = classes(grid[:, :, None].astype(np.uint8), base)[:, 0]
     return [grid[kind == k].astype(np.uint8) for k in KINDS]

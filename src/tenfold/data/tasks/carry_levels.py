@@ -1,16 +1,15 @@
 """Sums and products level by level: the parallel algorithms of the `symmetry` paper (2406.01895, algorithms 1 and 2).
 
-All columns are computed at once, the sums of their digits or each digit times the whole multiplier. Then every column
-keeps its units and hands its higher digits on, all at once, level by level, until each column is one digit.
-Units first:
+All columns are computed in parallel: the sums of their digits, or each digit times the whole multiplier. Then, level by
+level, every column keeps its units and passes its higher digits on, until each column is one digit. Units first:
 
     987 + 25   12 10  9  0  ->  2  1 10  0  ->  2  1  0  1             1012 after 2 levels
     98 * 789   882 784 686 0 0  ->  2 12 22 15 6  ->  2 2 3 7 7        77322 after 2 levels
 
 The number of levels is the paper's complexity. For two addends it is the length of the longest cascade
-(`tenfold.data.tasks.carries`); for one-digit multipliers one more than that of the columns after the first level. What
-is printed in the paper does something else: `printed_addition` and `printed_multiplication` run it to the letter.
-Distributions: `tenfold.features.complexity.complexity`. Drawing by levels: the sampler `levels`.
+(`tenfold.data.tasks.carries`). For one-digit multipliers it is one more than that of the columns after the first level.
+The paper's printed pseudo-code computes something else; `printed_addition` and `printed_multiplication` execute it
+literally. Distributions: `tenfold.features.complexity.complexity`. Sampling by levels: the sampler `levels`.
 
 Shapes: N examples, M operands, W columns of an operand, A columns of an answer.
 """
@@ -27,23 +26,23 @@ from numpy.typing import NDArray
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.task import Digits, Ints, significant
 
-TRIES = 10_000_000  # problems in a row of which none is wanted
-CELLS = 1 << 22  # digits that are drawn at once
+TRIES = 10_000_000  # rejected problems in a row before an error
+CELLS = 1 << 22  # digits that are drawn at a time
 
-Draw = Callable[[int], tuple[Digits, Ints]]  # so many problems: operands (N, M, W), lengths (N, M)
+Draw = Callable[[int], tuple[Digits, Ints]]  # number N -> operands (N, M, W), lengths (N, M)
 Measure = Callable[[Digits], Ints]  # the levels of operands (N, M, W): (N,)
 
 
 @dataclass(frozen=True)
 class Rippled:
-    """Answers, and after how many levels each was there."""
+    """Answers, and the number of levels of each."""
 
     digits: Digits  # (N, A)
     levels: Ints  # (N,)
 
 
 def add(operands: Digits, base: int = 10) -> Rippled:
-    """Algorithm 1, for two addends or more: (N, M, W) -> answers of W + 1 columns, or as many as M addends need.
+    """Algorithm 1 for two or more addends: (N, M, W) -> answers of W + 1 columns, or as many as M addends need.
 
     >>> add(np.array([[[7, 8, 9], [5, 2, 0]]], dtype=np.uint8))
     Rippled(digits=array([[2, 1, 0, 1]], dtype=uint8), levels=array([2]))
@@ -70,9 +69,9 @@ def multiply(multiplier: Digits, number: Digits, base: int = 10) -> Rippled:
 
 
 def ripple(columns: NDArray[Any], base: int = 10) -> Rippled:
-    """Columns (N, A) to digits: levels until each column is one digit."""
+    """Apply levels to columns (N, A) until each column is one digit."""
     levels, columns = np.zeros(len(columns), dtype=np.int64), columns.astype(np.int32)
-    left = np.arange(len(columns))  # rows that are not there yet
+    left = np.arange(len(columns))  # rows that are not finished
     while len(left := left[(columns[left] >= base).any(1)]):
         columns[left] = level(columns[left], base)
         levels[left] += 1
@@ -80,7 +79,7 @@ def ripple(columns: NDArray[Any], base: int = 10) -> Rippled:
 
 
 def level(columns: NDArray[Any], base: int = 10) -> NDArray[Any]:
-    """One level, all columns at once: each keeps its units; its tens go to the next column, its hundreds past it.
+    """One level, all columns in parallel: units stay, tens go to the next column, hundreds to the one after it.
 
     >>> level(np.array([[882, 784, 686, 0, 0]])).tolist()
     [[2, 12, 22, 15, 6]]
@@ -104,7 +103,7 @@ def counted(operands: Digits, base: int, *, product: bool) -> Ints:
 
 
 def of_levels(wanted: Ints, draw: Draw, measure: Measure) -> tuple[Digits, Ints]:
-    """Problems with these levels, by rejection: among those of one level they are distributed as `draw` draws them."""
+    """Draw problems with these levels by rejection. Within one level, their distribution is that of `draw`."""
     n, left, tried, block = len(wanted), np.arange(len(wanted)), 0, 1024
     first, its_lengths = draw(1)
     operands, lengths = np.repeat(first, n, 0), np.repeat(its_lengths, n, 0)
@@ -127,7 +126,7 @@ def of_levels(wanted: Ints, draw: Draw, measure: Measure) -> tuple[Digits, Ints]
 
 
 def common(draw: Draw, measure: Measure) -> list[int]:
-    """The levels that at least one in a thousand problems has, a few thousand being drawn; 4 for products of 5 digits.
+    """The levels of at least one in a thousand problems, estimated from a few thousand; 4 for products of 5 digits.
 
     >>> rng = np.random.default_rng(0)
     >>> common(
@@ -144,10 +143,10 @@ def common(draw: Draw, measure: Measure) -> list[int]:
 def printed_addition(
     first: Sequence[int], second: Sequence[int], base: int = 10, *, mended: bool = False
 ) -> list[int]:
-    """Algorithm 1 as printed, two numbers of as many digits, units first. It is wrong: 99+1 -> 000.
+    """Algorithm 1 as printed, for two numbers of equal length, units first. It is wrong: 99+1 -> 000.
 
-    A column that becomes ten by a carry is cut to 0 and its own carry is lost; and the last loop leaves out the
-    highest column, so that 5+5 -> 00. `mended` lets that loop run over all columns: 5+5 -> 10, 99+1 -> 000 still.
+    A column that becomes ten by a carry is reduced to 0, and its own carry is lost. The last loop omits the highest
+    column, so 5+5 -> 00. With `mended`, that loop covers all columns: 5+5 -> 10, but still 99+1 -> 000.
 
     >>> printed_addition([9, 9], [1, 0]), printed_addition([5], [5], mended=True)
     ([0, 0, 0], [0, 1])
@@ -166,11 +165,11 @@ def printed_addition(
 def printed_multiplication(
     first: Sequence[int], second: Sequence[int], base: int = 10, *, mended: bool = False
 ) -> list[int]:
-    """Algorithm 2 as printed, the multiplier first, units first. It is wrong: 4*26 -> 004, 99*89 -> 0811 (it is 8811).
+    """Algorithm 2 as printed, multiplier first, units first. It is wrong: 4*26 -> 004, 99*89 -> 0811 (correct: 8811).
 
-    As in algorithm 1, and carries over k = 2, 3 columns overwrite those over fewer. `mended` adds them up and fills
-    the highest column: 99*89 -> 7711. Now floor(m / 10) holds again what floor(m / 100) hands on; the remainder cuts
-    that off, and the carries of the column with it.
+    It has the errors of algorithm 1, and carries over k = 2, 3 columns overwrite those over fewer. `mended` adds them
+    and fills the highest column: 99*89 -> 7711. Then floor(m / 10) contains floor(m / 100) a second time; the remainder
+    removes it together with the carries of the column.
 
     >>> printed_multiplication([4], [6, 2]), printed_multiplication([9, 9], [9, 8])
     ([4, 0, 0], [1, 1, 8, 0])

@@ -1,4 +1,4 @@
-"""Domains: sets of problems by the lengths of their numbers, with exact sizes and exactly uniform draws.
+"""Domains: sets of problems by the lengths of their numbers, with exact sizes and exactly uniform sampling.
 
     D4        Domain([4])              the longest number has 4 digits
     D45       Domain([4, 5])           ... 4 or 5
@@ -6,10 +6,10 @@
     D>4, <=9  Domain.above(4, 9)       at least one is longer than 4 digits, none than 9
     D_ab,4    Domain([4], every=True)  every number has 4 digits
 
-Of a union nearly all problems have the greatest length (D45: 99 in 100). `equal` draws every length as often as any other,
-and uniformly within it: as many problems of each.
+In a union, nearly all problems have the largest length (D45: 99 in 100). With `equal`, every length has the same
+probability, and problems are uniform within a length.
 
-Holes: `digits="6789"` leaves all others out, in every place (`principled` paper, on what training covers).
+Holes: `digits="6789"` excludes all other digits at every place (`principled` paper, on the coverage of training data).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.task import DIGITS, Digits, Ints
 
-BITS = 62  # of a random number
+BITS = 62  # bits of a random number
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Domain:
 
     lengths: Sequence[int]
     every: bool = False
-    digits: str | None = None  # those that occur; all by default
-    equal: bool = False  # draw the lengths alike, not by how many problems they have
+    digits: str | None = None  # the digits that occur; default: all
+    equal: bool = False  # lengths have equal probability, not in proportion to their sizes
 
     def __post_init__(self) -> None:
         if not self.lengths or min(self.lengths) < 1 or len({*self.lengths}) < len(self.lengths):
@@ -62,13 +62,13 @@ class Domain:
         return cls(range(length + 1, longest + 1), digits=digits)
 
     def size(self, terms: int = 2, base: int = 10) -> int:
-        """How many problems there are."""
+        """The number of problems."""
         return sum(self._sizes(terms, base))
 
     def draw(
         self, rng: np.random.Generator, n: int, terms: int = 2, base: int = 10
     ) -> tuple[Digits, Ints]:
-        """`n` problems (N, M, W) and the lengths of their numbers (N, M), each problem as likely as any other."""
+        """Draw `n` problems (N, M, W) uniformly (but see `equal`), with the lengths of their numbers (N, M)."""
         sizes = self._sizes(terms, base)
         if self.equal:
             sizes = [min(size, 1) for size in sizes]
@@ -79,7 +79,7 @@ class Domain:
         lengths = np.zeros((n, terms), dtype=np.int64)
         for length in np.unique(longest).tolist():
             rows = np.flatnonzero(longest == length)
-            while len(rows):  # until the longest has this length: as uniform as what is drawn
+            while len(rows):  # rejection until the longest has this length keeps uniformity
                 drawn = self._lengths(rng, len(rows), length, terms, base)
                 right = drawn.max(1) == length
                 lengths[rows[right]] = drawn[right]
@@ -102,14 +102,14 @@ class Domain:
         return values
 
     def _counts(self, length: int, base: int) -> list[int]:
-        """How many numbers have exactly 1, 2, ..., `length` digits."""
+        """The number of numbers with exactly 1, 2, ..., `length` digits."""
         symbols = self._symbols(base)
         leading = len(symbols) - (0 in symbols)
         longer = [leading * len(symbols) ** (place - 1) for place in range(2, length + 1)]
         return [len(symbols), *longer]
 
     def _sizes(self, terms: int, base: int) -> list[int]:
-        """Of the problems of each length."""
+        """The number of problems of each length."""
         counts = self._counts(max(self.lengths), base)
         if self.every:
             return [counts[length - 1] ** terms for length in self.lengths]
@@ -119,7 +119,7 @@ class Domain:
     def _lengths(
         self, rng: np.random.Generator, n: int, length: int, terms: int, base: int
     ) -> Ints:
-        """Of uniform numbers of up to so many digits, or of exactly so many: (N, M)."""
+        """The lengths of uniform numbers of up to `length` digits, or of exactly `length` with `every`: (N, M)."""
         if self.every:
             return np.full((n, terms), length, dtype=np.int64)
         return 1 + exactly(rng, self._counts(length, base), n * terms).reshape(n, terms)
@@ -137,10 +137,10 @@ def domain(
     digits: str | None = None,
     equal: bool = False,
 ) -> tuple[Digits, Ints]:
-    """Uniform over the problems whose longest number (or `every` one) has one of these lengths; `length`, if none is named.
+    """Uniform problems whose longest number (or `every` number) has one of these lengths; default: `length`.
 
-    `lengths: [4, 5]` is D45, and with `equal` has as many problems of 4 digits as of 5. `digits: "6789"`: of these alone,
-    so that training leaves holes.
+    `lengths: [4, 5]` is D45. With `equal`, 4 and 5 digits have the same probability. `digits: "6789"` uses only these
+    digits, so that training data has holes.
     """
     chosen = Domain(lengths or [length], every, digits, equal)
     if max(chosen.lengths) > length:
@@ -151,10 +151,10 @@ def domain(
 
 
 def exactly(rng: np.random.Generator, weights: Sequence[int], n: int, bits: int = BITS) -> Ints:
-    """Numbers 0, 1, ... with exactly these weights, which may be larger than any float: (N,).
+    """Random indices 0, 1, ... with exactly these weights, which may be larger than any float: (N,).
 
-    A random number of so many bits is a cell of [0, 1). Where an edge between two weights lies inside it, the parts of the
-    cell are weights of their own, and the choice is made among these.
+    A random number of `bits` bits is a cell of [0, 1). If a boundary between two weights lies inside the cell, the choice
+    is repeated among the parts of the cell.
     """
     total, edges = sum(weights), list(accumulate(weights))
     below = np.array([(edge << bits) // total for edge in edges[:-1]], dtype=np.int64)

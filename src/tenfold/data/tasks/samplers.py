@@ -1,9 +1,7 @@
-"""Which operands to draw: functions (rng, n, length, terms, base) -> digits (N, M, W), lengths (N, M).
+"""Samplers of operands: functions (rng, n, length, terms, base) -> digits (N, M, W), lengths (N, M).
 
-A task draws the operands that are read by columns: one for the successor, two for a sum. What it then makes
-of them is decided by `Task.fit`.
-
-Every sampler is vectorised over examples, and draws numbers without leading zeros (0 itself is `0`).
+A sampler draws the operands that a task reads by columns: one for the successor, two for a sum. `Task.fit` turns them
+into problems. Samplers are vectorised over examples. Numbers have no leading zeros (0 itself is `0`).
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ Drawn = tuple[Digits, Ints]
 
 
 def of_lengths(rng: np.random.Generator, lengths: Ints, width: int, base: int) -> Drawn:
-    """Uniform numbers of exactly these lengths; the leading digit is not 0 unless it is the only one."""
+    """Uniform numbers of exactly these lengths. The leading digit is 0 only if it is the only digit."""
     digits = rng.integers(0, base, (*lengths.shape, width), dtype=np.uint8)
     digits[np.arange(width) >= lengths[..., None]] = 0
     leading = np.where(
@@ -37,23 +35,23 @@ def of_lengths(rng: np.random.Generator, lengths: Ints, width: int, base: int) -
 
 
 def numbers(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """Uniform over the numbers of at most `length` digits: 9 in 10 have exactly that many."""
+    """Uniform numbers of at most `length` digits; 9 in 10 have exactly `length` digits."""
     digits = rng.integers(0, base, (n, terms, length), dtype=np.uint8)
     return digits, significant(digits)
 
 
 def lengths(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """Each operand's length uniform over 1..length, then uniform over the numbers of that length."""
+    """Each operand's length is uniform over 1..length; the number is uniform among those of that length."""
     return of_lengths(rng, rng.integers(1, length + 1, (n, terms)), length, base)
 
 
 def exact(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """Every operand has exactly `length` digits: no padding separates them in a frame of that length."""
+    """Uniform numbers of exactly `length` digits. In a frame of that length, no padding separates them."""
     return of_lengths(rng, np.full((n, terms), length, dtype=np.int64), length, base)
 
 
 def longest(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """Uniform over the numbers of at most `length` digits, of which at least one has exactly that many."""
+    """Uniform numbers of at most `length` digits, at least one of which has exactly `length` digits."""
     digits, drawn = numbers(rng, n, length, terms, base)
     while len(short := np.flatnonzero(drawn.max(1) < length)):
         digits[short], drawn[short] = numbers(rng, len(short), length, terms, base)
@@ -61,21 +59,21 @@ def longest(rng: np.random.Generator, n: int, length: int, terms: int, base: int
 
 
 def unequal(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """One operand, at a random place, has exactly `length` digits; the others are shorter (where they can be)."""
+    """One randomly chosen operand has exactly `length` digits; the others are shorter (if `length` is above 1)."""
     drawn = rng.integers(1, max(length, 2), (n, terms))
     drawn[np.arange(n), rng.integers(0, terms, n)] = length
     return of_lengths(rng, drawn, length, base)
 
 
 def no_carry(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """Operands of `length` digits whose every column sums below the base."""
+    """Operands of `length` digits in which every column sums to less than the base."""
     if terms >= base and length > 1:
         raise TenfoldError(f"{terms} leading digits cannot sum below base {base} without a carry")
     room = np.full((n, length), base - 1, dtype=np.int64)
     least = np.zeros(length, dtype=np.int64)
     least[-1] = 1 if length > 1 else 0
     digits = np.zeros((n, terms, length), dtype=np.uint8)
-    for m in range(terms):  # each operand leaves the least that the following ones need
+    for m in range(terms):  # each operand leaves room for the smallest digits of the others
         most = room - least * (terms - 1 - m)
         digits[:, m] = rng.integers(least, most + 1)
         room -= digits[:, m]
@@ -87,8 +85,8 @@ def cascade(
 ) -> Drawn:
     """Two operands of `length` digits, uniform among those whose longest carry cascade is exactly `cascade`.
 
-    A cascade starts at a column that sums to at least the base and runs on over columns that sum to
-    base - 1; its length counts both. 0 means that nothing carries.
+    A cascade starts at a column that sums to at least the base and continues over columns that sum to base - 1. Its
+    length counts both. 0 means that there is no carry.
     """
     _check_two(terms)
     if not 0 <= cascade <= length:
@@ -102,7 +100,7 @@ def cascade(
 def carries(
     rng: np.random.Generator, n: int, length: int, terms: int, base: int, *, carries: int
 ) -> Drawn:
-    """Two operands of `length` digits with so many carries in a row, none of which runs on: every cascade is 1."""
+    """Two operands of `length` digits with this many carries in a row and no propagation: every cascade is 1."""
     _check_two(terms)
     if not 0 <= carries <= length:
         raise TenfoldError(f"{carries} carries in sums of {length} digits; 0 to {length} can be")
@@ -120,11 +118,10 @@ def complexity(
     shorter: bool = False,
     most: pydantic.NonNegativeInt | None = None,
 ) -> Drawn:
-    """Longest cascade uniform over 0..length, then uniform over the sums with it, of up to `length` digits each.
+    """The longest cascade is uniform over 0..length; the sum is uniform among those of up to `length` digits with it.
 
-    With `shorter`, sums of up to as many digits as are drawn, uniformly, from the cascade's length to `length`: uniform
-    numbers nearly all have `length` digits, so that where they end would hardly ever change. With `most`, no cascade is
-    longer than that.
+    With `shorter`, the largest number of digits is drawn uniformly from the cascade's length to `length`. Otherwise nearly
+    all numbers have `length` digits. With `most`, no cascade is longer than that.
     """
     _check_two(terms)
     wanted = rng.integers(0, min(length, length if most is None else most) + 1, n)
@@ -147,7 +144,7 @@ def mixed(
     easy: Spec = Spec(name="numbers"),  # noqa: B008 (frozen)
     hard: Spec = Spec(name="complexity"),  # noqa: B008
 ) -> Drawn:
-    """Each example by the sampler `hard` with this probability, else by `easy`: cascades among uniform numbers."""
+    """Each example is drawn by the sampler `hard` with probability `share`, otherwise by `easy` (by default uniform numbers)."""
     chosen = rng.random(n) < share
     digits, drawn = SAMPLERS.bind(easy)(rng, n, length, terms, base)
     others, their_lengths = SAMPLERS.bind(hard)(rng, int(chosen.sum()), length, terms, base)
@@ -174,11 +171,11 @@ def levels(
     share: Annotated[float, pydantic.Field(ge=0, le=1)] = 1.0,
     inner: Spec = Spec(name="numbers"),  # noqa: B008 (frozen)
 ) -> Drawn:
-    """Levels of the parallel algorithm (`tenfold.data.tasks.carry_levels`) uniform over `least` to `most`, of what `inner` draws.
+    """Problems of `inner` whose levels (`tenfold.data.tasks.carry_levels`) are uniform over `least` to `most`.
 
-    Numbers are a sum. One number is what a multiplier of up to `multiplier` digits (`largest` at the most) multiplies; it
-    is drawn too, for levels depend on it. Without `most`: over those that one problem in a thousand has. With a
-    `share` below 1, each problem so with this probability, else as it comes.
+    Several numbers form a sum. A single number is a multiplicand; its multiplier of up to `multiplier` digits (at most
+    `largest`) is drawn too, because levels depend on it. Without `most`, levels are those of at least one problem in a
+    thousand. With a `share` below 1, the levels of the other problems are not controlled.
     """
     draw, measure = _problems(rng, inner, length, terms, base, multiplier, largest)
     if most is None:
@@ -204,7 +201,7 @@ def _problems(
     multiplier: int,
     largest: int | None,
 ) -> tuple[Draw, Measure]:
-    """How to draw so many of them, and to count their levels."""
+    """A function that draws problems, and a function that counts their levels."""
 
     def draw(n: int) -> Drawn:
         drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
@@ -224,7 +221,7 @@ def _common(inner: str, *options: Any) -> list[int]:
 def level_by_level(
     length: int, terms: int, base: int, multiplier: int = 1, largest: int | None = None
 ) -> dict[str, Sampler]:
-    """Samplers of problems of this length by their levels, `levels-0`, `levels-1`, ...: those that are not rare."""
+    """Samplers of problems of this length by their levels, `levels-0`, `levels-1`, ...; rare levels are left out."""
     inner = Spec(name="longest")
     counts = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
     more: Any = {"multiplier": multiplier, "largest": largest, "inner": inner}
@@ -242,7 +239,7 @@ def multipliers(
     largest: int | None = None,
     least: int = 0,
 ) -> Drawn:
-    """Multipliers (N, 1, digits): their length uniform, then their digits; or uniform over least..largest."""
+    """Multipliers (N, 1, digits): uniform length, then uniform digits; with `largest`, uniform over least..largest."""
     if largest is None:
         return lengths(rng, n, digits, 1, base)
     value = rng.integers(least, largest + 1, (n, 1, 1))
@@ -260,7 +257,7 @@ def multiplier_of(
     digits: int,
     largest: int | None = None,
 ) -> Drawn:
-    """Products whose multiplier has exactly so many digits, uniform over those; the other number exactly `length`."""
+    """Products whose multiplier is uniform among numbers of `digits` digits; the other number has exactly `length`."""
     highest = base**digits - 1 if largest is None else min(base**digits - 1, largest)
     least = base ** (digits - 1) if digits > 1 else 0
     few = multipliers(rng, n, digits, base, highest, least)
@@ -268,7 +265,7 @@ def multiplier_of(
 
 
 def multiplied(few: Drawn, many: Drawn) -> Drawn:
-    """Multipliers and what they multiply, side by side: (N, 1, K) and (N, 1, W) -> (N, 2, W)."""
+    """Combine multipliers and multiplicands: (N, 1, K) and (N, 1, W) -> (N, 2, W)."""
     width = max(few[0].shape[2], many[0].shape[2])
     wide = [
         np.pad(digits, ((0, 0), (0, 0), (0, width - digits.shape[2]))) for digits, _ in (few, many)
@@ -285,7 +282,7 @@ def by_part(
     *,
     of: dict[str, Spec | Sampler],
 ) -> Drawn:
-    """For the task `several`: what each of its parts draws from; a part that is not named has no problems."""
+    """A sampler for each part of the task `several`. A part that is not named has no problems."""
     raise TenfoldError(
         f"a sampler by parts ({', '.join(of)}) is for the task `several`; this one has no parts"
     )
@@ -301,11 +298,11 @@ def appended(
     to: int,
     inner: Spec = Spec(name="numbers"),  # noqa: B008 (frozen)
 ) -> Drawn:
-    """Shifted copies: what `inner` draws, with as many zeros at the end of every operand, any number up to `to` digits.
+    """Shifted copies of problems of `inner`: the same random number of zeros is appended to all operands, up to `to` digits.
 
-    12+345 -> 12+345, 120+3450, 1200+34500, ...: an answer is shifted as they are. Of a product only the
-    multiplicand is drawn, so the multiplier stays. Numbers may thus have more than `length` digits, and the format's
-    frame must hold `to`. 0 stays 0.
+    12+345 -> 12+345, 120+3450, 1200+34500, ...: the answer is shifted too. For a product only the multiplicand is drawn,
+    so the multiplier does not change. Numbers may have more than `length` digits, so the format's frame must hold `to`.
+    0 stays 0.
     """
     digits, drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
     _check_drawn(digits, terms, inner)
@@ -318,9 +315,9 @@ def appended(
 
 
 def shifted(digits: Digits, lengths: Ints, by: Ints, width: int) -> Drawn:
-    """Every operand of row i with `by[i]` zeros at its end, in arrays of this width: 12 by 2 -> 1200."""
+    """Append `by[i]` zeros to every operand of row i, in arrays of this width: 12 by 2 -> 1200."""
     n, terms, columns = digits.shape
-    place = np.arange(width) - by[:, None, None]  # (N, 1, width): where each digit comes from
+    place = np.arange(width) - by[:, None, None]  # (N, 1, width): the source column of each digit
     inside = (place >= 0) & (place < columns)
     taken = np.take_along_axis(
         digits, np.broadcast_to(place.clip(0, columns - 1), (n, terms, width)), -1
@@ -330,7 +327,7 @@ def shifted(digits: Digits, lengths: Ints, by: Ints, width: int) -> Drawn:
 
 
 def _check_drawn(digits: Digits, terms: int, sampler: Spec) -> None:
-    """What other samplers draw from draws no multiplier."""
+    """Raise an error for an inner sampler that also draws multipliers."""
     if digits.shape[1] != terms:
         raise TenfoldError(
             f'the sampler "{sampler.name}" draws multipliers too and serves no other; it has a share'
@@ -343,9 +340,9 @@ def _check_two(terms: int) -> None:
 
 
 def nines(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """99...9 plus numbers of any length up to `length`, in random order: carries run through every zero.
+    """99...9 plus numbers of any length up to `length`, in random order: carries propagate through every zero.
 
-    One operand alone has exactly `length` digits and ends in any number of nines, all of them at the most.
+    A single operand has exactly `length` digits and ends in a random number of nines, from none to all.
     """
     if terms == 1:
         alone, drawn = exact(rng, n, length, terms, base)
@@ -359,15 +356,15 @@ def nines(rng: np.random.Generator, n: int, length: int, terms: int, base: int) 
 
 
 def cascades(length: int, base: int) -> dict[str, Sampler]:
-    """Samplers of sums whose longest cascade is 1, 2, 4, ... below their length, and through all of it."""
+    """Samplers of sums whose longest cascade is 1, 2, 4, ... below their length, and the whole length."""
     sizes = powers(length)
-    if base > 2 or length == 1:  # two leading ones in base 2 start a cascade, they do not go on
+    if base > 2 or length == 1:  # in base 2, two leading ones start a new cascade
         sizes["cascade-all"] = length
     return {name: functools.partial(cascade, cascade=size) for name, size in sizes.items()}
 
 
 def lone_carries(length: int) -> dict[str, Sampler]:
-    """Samplers of sums with 1, 2, 4, ... carries in a row, below their length, none of which runs on."""
+    """Samplers of sums with 1, 2, 4, ... carries in a row, below their length, without propagation."""
     sizes = [2**i for i in range((length - 1).bit_length())]
     return {f"carries-{size}": functools.partial(carries, carries=size) for size in sizes}
 

@@ -68,9 +68,7 @@ def _vectors(some: Sequence[Layer]) -> Any:
             image = _panel(panel, each, most, layer.back.get(each.axis or ""))
             heading = [layer.name] * (k == 0) + [each.title] * (len(tables) > 1)
             panel.set_title("\n".join(heading), fontsize=9, loc="left")
-            if (
-                column == 0 and each.names[0].lstrip("-").isdigit()
-            ):  # other names explain themselves
+            if column == 0 and each.names[0].lstrip("-").isdigit():  # other names need no label
                 panel.set_ylabel(each.along, fontsize=8)
             axes.append(panel)
         bar = figure.colorbar(image, ax=axes[:across], fraction=0.05, pad=0.02, aspect=max(6, 8 * heights[k]))  # fmt: skip
