@@ -203,6 +203,7 @@ def test_report(tenfold, run, tmp_path):
         (("--eval.slices", "[odd]"), ['unknown slice "odd"']),
         (("--train.lr", "abc"), ["train.lr", "'abc'"]),
         (("--train.lr",), ["--train.lr needs a value"]),
+        (("--eval.slices", "[hard]"), ["eval.slices hard", "has no such problems"]),
         (("--train.from", ""), ["--train.from needs a value; null is none"]),
         (("--model.heads", "3"), ["width of 16", "3 heads"]),
         (("--model.kind", "decoder"), ["in-place", "causal"]),
@@ -228,6 +229,7 @@ def test_unknown_names(tenfold, run):
     refused(tenfold("eval", "nowhere"), "unknown run")
     refused(tenfold("eval", "runs/nowhere"), "there is no run in runs/nowhere")
     refused(tenfold("eval", run, "--slices", "unifrm"), "unknown slice")
+    refused(tenfold("eval", run, "--slices", "hard"), "nothing to measure")
     refused(tenfold("report"), "no runs")
 
 

@@ -139,6 +139,8 @@ def eval(
             "checkpoint": checkpoint,
         }
         return print_json([{**known, **row.as_json()} for row in rows])
+    if not rows:
+        raise TenfoldError("nothing to measure: the task has no such problems at these lengths")
     print_rows([row.as_json() for row in rows])
     return None
 

@@ -146,6 +146,13 @@ class Problems(Source):
         for name in names:
             if name not in SLICES:
                 raise unknown("slice", name, SLICES)
+        task, lengths = self.batcher.task, self.recipe.eval.lengths
+        drawn = (SLICES[name](n, task, self.batcher.format) for n in lengths for name in names)
+        if names and not any(drawn):
+            raise TenfoldError(
+                f'eval.slices {", ".join(names)}: task "{self.recipe.task.name}" has no such problems at the lengths '
+                f'{", ".join(map(str, lengths))}; "uniform" always has some'
+            )
 
     def examiner(self, seed: int = 0) -> Examiner:
         size = self.recipe.model

@@ -79,7 +79,8 @@ def train(
     with together(run.recipe.train) as team:
         if not team.first:
             return _train_along(run, team)
-        record = _record(run, team, track, log_samples, fresh)
+        record = _record(run, team, track, log_samples)
+        _check_start(run, fresh, stop)
         with Lease(run.folder, patience) as lease:
             finished = not fresh and _is_finished(run)
             if not finished:
@@ -107,18 +108,22 @@ def _run_of(recipe: Recipe | str, out: Path | str | None, from_: Run | Path | st
     return Run(Path(out) if out is not None else Path("runs") / recipe.run_name, recipe)
 
 
-def _record(
-    run: Run, team: Team, track: str | None, log_samples: bool, fresh: bool
-) -> dict[str, Any]:
+def _check_start(run: Run, fresh: bool, stop: StopWhen | None) -> None:
+    """Raise for a stop that can never be reached, and for weights to start from that do not fit."""
+    if run.recipe.stop and stop is None:
+        STOPS[run.recipe.stop](run.built)
+    begins = fresh or not (run.folder / "recipe.yaml").exists()
+    if begins and run.recipe.train.from_ is not None:
+        _new_model(run, fresh, first=False)
+
+
+def _record(run: Run, team: Team, track: str | None, log_samples: bool) -> dict[str, Any]:
     """What the run is made with. Whatever is wrong with the request raises here, before anything is written."""
     source = run.built.source
     if log_samples:
         source.problems()  # raises for a text, which has none to log
     if track is not None:
         TRACKERS[track]  # raises for an unknown name
-    begins = fresh or not (run.folder / "recipe.yaml").exists()
-    if begins and run.recipe.train.from_ is not None:
-        _new_model(run, fresh, first=False)  # raises for weights that do not fit
     return {**environment(), "processes": team.size, **source.prepare()}
 
 

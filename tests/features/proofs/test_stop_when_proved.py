@@ -145,6 +145,21 @@ def test_what_cannot_be_certified_fails_at_once(tmp_path, changes, reason):
     assert [line for line in seen if line.get("step", 0) > 1] == []
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"pe": "alibi"}, 'reads the axis "index"'),
+        ({"pe": "none", "model": {"name": "gru"}}, 'needs attention, which .* "gru" does not have'),
+        ({"train": {"average": 0.9}}, "it must be 0"),
+    ],
+    ids=["alibi", "gru", "average"],
+)
+def test_a_model_that_can_never_be_proved_writes_nothing(tmp_path, changes, reason):
+    with pytest.raises(TenfoldError, match=reason):
+        tenfold.train(LOCAL.replace(**changes), out=tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_unknown_reasons_to_stop_are_refused():
     with pytest.raises(TenfoldError, match="stop") as told:
         LOCAL.replace(stop="certifid")
