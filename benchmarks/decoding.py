@@ -84,7 +84,7 @@ def rival(setting: Setting) -> dict[str, Any]:
     built = build(recipe("certified/addition-alibi"))
     model, task = built.model().eval(), built.batcher.task
     examples = task.sample(1, setting.rival, np.random.default_rng(0), exact)
-    batch = built.batcher(examples).asked(task.vocabulary.pad)
+    batch = built.batcher(examples).without_answer(task.vocabulary.pad)
     end = task.vocabulary.end
     answer, sweeps = by_sweeps(model, batch, end)
     assert torch.equal(answer, model.answer(batch))
@@ -104,7 +104,7 @@ class _Adder:
     def problem(self, digits: int) -> tuple[Any, Batch]:
         batcher = self.run.built.batcher
         examples = batcher.task.sample(1, digits, np.random.default_rng(digits), exact)
-        return examples, batcher(examples).asked(batcher.task.vocabulary.pad)
+        return examples, batcher(examples).without_answer(batcher.task.vocabulary.pad)
 
     def fixed(self, batch: Batch) -> np.ndarray:
         return by_neighbours(self.model, batch, self.local, self.end)[0].numpy()

@@ -17,7 +17,7 @@ from tenfold.data.places import Places
 from tenfold.encodings import Pairwise
 from tenfold.encodings.relations import Relative
 from tenfold.models import Encoder, Shape
-from tenfold.models.layers import Attention
+from tenfold.models.layers import Attention, Seen
 
 VERSION = "4.57.6"
 REACH = 64  # the longest distance that either model has a vector for
@@ -97,7 +97,7 @@ def attention_difference(batch: Batch, shape: Shape) -> float:
     at = Places(index=torch.arange(tokens)[None])
     with torch.no_grad():
         wanted = peer.output.dense(peer.self(x)[0])
-        got = ours(x, x, pe, at, at, None)
+        got = ours(x, x, Seen(pe, at, at, None))
     return float((wanted - got).abs().max())
 
 

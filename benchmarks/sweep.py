@@ -35,7 +35,7 @@ def run(quick: bool, full: bool) -> dict[str, Any]:
     threaded = [each.replace(train={"threads": cores()}) for each in ours]
     arms: dict[str, Callable[[Path], object]] = {
         "one after the other, one thread": lambda folder: _serial(ours, folder),
-        f"a process a core ({cores()}), one thread": lambda folder: sweep(ours, folder).complete(),
+        f"a process a core ({cores()}), one thread": lambda folder: sweep(ours, folder),
         f"one after the other, {cores()} threads": lambda folder: _serial(threaded, folder),
     }
     rounds = 3 if full else 1
