@@ -87,6 +87,26 @@ def test_values_start_at_nothing_and_learn(normal, line):
     assert (pe.value_table.grad[0] == 0).all()
 
 
+@pytest.mark.parametrize("rows", PLACES)
+def test_unrelated_pairs_without_a_vector(normal, rows):
+    """The paper's form among text: no vector at all, not one that is learned; the others are as they were."""
+    relation = Relative(reach=8)
+    usual = Pairwise(head_size=6, relation=relation, values=True).double()
+    pe = Pairwise(head_size=6, relation=relation, values=True, unrelated=False).double()
+    with torch.no_grad():
+        usual.value_table.copy_(normal(18, 6))
+        pe.table.copy_(usual.table[1:])
+        pe.value_table.copy_(usual.value_table[1:])
+        usual.table[0] = usual.value_table[0] = 0.0
+    q_at, k_at = (Places(index=at) for at in PLACES[rows])
+    q, k, weights = normal(10, 2, 3, 6), normal(10, 2, 5, 6), normal(10, 2, 3, 5).softmax(-1)
+    scores, unrelated = pe.scores(q, k, q_at, k_at), pe.relation(q_at, k_at) == 0
+    assert unrelated.any()
+    assert (scores[unrelated[:, None].expand_as(scores)] == 0).all()
+    assert_close(scores, usual.scores(q, k, q_at, k_at))
+    assert_close(pe.values(weights, q_at, k_at), usual.values(weights, q_at, k_at))
+
+
 def test_no_values_unless_asked(normal, line):
     pe, at = Pairwise(head_size=6), line(0, 1, 2)
     assert pe.values(normal(1, 2, 3, 3), at, at) is None

@@ -9,13 +9,13 @@ from tenfold.data.places import Places
 from tenfold.encodings import Rotary
 
 
-def turned_by_loops(x, places, turned, base):
-    """Each pair (c, c + turned / 2) as a complex number, times e^(i angle)."""
+def turned_by_loops(x, places, turned, base, frequencies=None):
+    """Each pair (c, c + turned / 2) as a complex number, times e^(i angle); `frequencies` of them, if given."""
     out = x.clone()
     for b, h, t in [
         (b, h, t) for b in range(len(x)) for h in range(x.shape[1]) for t in range(x.shape[2])
     ]:
-        for c in range(turned // 2):
+        for c in range(turned // 2 if frequencies is None else frequencies):
             angle = max(int(places[b, t]), 0) / base ** (2 * c / turned)
             number = complex(x[b, h, t, c], x[b, h, t, c + turned // 2])
             number *= complex(math.cos(angle), math.sin(angle))
@@ -53,6 +53,23 @@ def test_only_differences_matter(normal, line):
     assert_close(products[0], products[2])
     a, b = pe.rotate(q, k, line(4), line(1))
     assert (products[0] - (a * b).sum()).abs() > 1e-3
+
+
+@pytest.mark.parametrize(("p", "frequencies"), [(0.75, 3), (0.5, 2), (0.3, 1), (1.0, 4)])
+def test_p_rope_leaves_the_lowest_frequencies(normal, p, frequencies):
+    pe = Rotary(head_size=8, base=50.0, p=p)
+    q, k = normal(2, 3, 4, 8), normal(2, 3, 2, 8)
+    q_at = torch.tensor([[0, 3, 8, 1], [-1, 5, 5, 1_000_000]])
+    k_at = torch.tensor([[0, 1], [7, -1]])
+    new_q, new_k = pe.rotate(q, k, Places(index=q_at), Places(index=k_at))
+    assert_close(new_q, turned_by_loops(q, q_at, 8, 50.0, frequencies))
+    assert_close(new_k, turned_by_loops(k, k_at, 8, 50.0, frequencies))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.2, -0.5, 1.5])
+def test_no_frequency_turns(p):
+    with pytest.raises(TenfoldError, match=f"p is {p}, the share of 4 frequencies"):
+        Rotary(head_size=8, p=p)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, -1.0, 1.5])

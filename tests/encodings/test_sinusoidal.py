@@ -23,6 +23,12 @@ def test_by_two_loops(normal, width):
     assert_close(pe.embed(x, Places(index=places)), expected)
 
 
+def test_the_scale_is_that_of_the_waves_alone(normal, line):
+    x, at = normal(1, 3, 8), line(0, 1, 2)
+    added = Sinusoidal(width=8).embed(x, at) - x
+    assert_close(Sinusoidal(width=8, scale=0.25).embed(x, at), x + added / 4)
+
+
 def test_any_axis(normal, line):
     pe, x = Sinusoidal(width=8, axis="column"), normal(1, 3, 8)
     at = line(0, 1, 2).add(column=torch.tensor([[5, 5, -1]]))

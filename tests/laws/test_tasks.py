@@ -52,7 +52,7 @@ def applies(name, task):
     if name == "by-part":
         return task.name == "several"
     if name == "levels":
-        return task.drawn > 1 or task.hub is not None  # else one number, and nothing multiplies it
+        return task.drawn > 1 or task.hub == 0  # else one number, and nothing multiplies it
     return name not in PAIRS or task.drawn == 2
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.errors import Misfit, unknown
 from tenfold.data.formats.numeric import Format, Line, Written
 from tenfold.data.places import Places
 from tenfold.data.roles import Role
@@ -149,9 +149,11 @@ class Batcher:
         if self.layout not in LAYOUTS:
             raise unknown("layout", self.layout, LAYOUTS)
         if self.layout not in self.format.layouts:
-            raise TenfoldError(
+            raise Misfit(
                 f'format "{self.format.name}" cannot be laid out as "{self.layout}"; '
-                f"it can as {', '.join(sorted(self.format.layouts))}; choose another format or model"
+                f"it can as {', '.join(sorted(self.format.layouts))}",
+                "model",
+                "format",
             )
 
         _ = self.vocabulary  # a format may not have the words for a task

@@ -174,5 +174,8 @@ def periods(scheme: Scheme) -> dict[str, int]:
 
 
 SCHEMES: Registry[Places] = Registry(
-    "scheme", "tenfold.schemes", of=(shifted, randomized, interpolated, cyclic, abacus, coupled)
+    "scheme",
+    "tenfold.schemes",
+    of=(shifted, randomized, interpolated, cyclic, abacus, coupled),
+    takes=("tokens", "places", "generator"),
 )

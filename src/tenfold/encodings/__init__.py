@@ -14,6 +14,7 @@ from tenfold.encodings.inverse_log import InverseLog
 from tenfold.encodings.kerple_log import KerpleLog
 from tenfold.encodings.kerple_power import KerplePower
 from tenfold.encodings.learned import Learned
+from tenfold.encodings.log_length import LogLength
 from tenfold.encodings.nope import NoPE
 from tenfold.encodings.pairwise import Pairwise
 from tenfold.encodings.per_head import PerHead
@@ -54,6 +55,7 @@ __all__ = [
     "KerpleLog",
     "KerplePower",
     "Learned",
+    "LogLength",
     "NoPE",
     "Pairwise",
     "PerHead",

@@ -32,6 +32,9 @@ class AttentionLine(pydantic.BaseModel):
     `{attention: cross, head: 2, keys: operand 1, axis: column, offset: 1, value: -0.3}`: the digits of operand 1 one
     column below the query's, with 0.3 less than the head's best line. Without an axis it is a vertical line, to all
     `keys`, or to those of one `digit` (power of the base). Layers and heads count from 1; no layer means all of them.
+
+    `{attention: cross, head: 2, keys: all, step: [1, -1], axis: index, offset: 3, value: 0}`: with a `step` it is a line of the
+    matrix of indices, as in the paper, whatever the tokens are; `line_of` numbers them.
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -42,6 +45,7 @@ class AttentionLine(pydantic.BaseModel):
     axis: str | None = None
     offset: int | None = None  # query minus key
     digit: NonNegativeInt | None = None
+    step: tuple[int, int] | None = None  # rows and columns from one cell of the matrix to the next
     value: float
 
     @pydantic.model_validator(mode="after")
@@ -51,6 +55,13 @@ class AttentionLine(pydantic.BaseModel):
             raise ValueError(f'no tokens are called "{self.keys}"; there are {known}')
         if (self.axis is None) is not (self.offset is None):
             raise ValueError("an axis goes with an offset; a vertical line has neither")
+        if self.step is not None:
+            if (self.keys, self.axis) != ("all", "index") or self.step[0] != 1:
+                raise ValueError(
+                    f"a step of {list(self.step)} to the keys {self.keys}; it goes with keys: all, axis: index, and "
+                    "is 1 query to any number of keys: [1, -1]"
+                )
+            return self
         if self.axis is not None and (self.digit is not None or self.keys in ("start", "all")):
             raise ValueError(f'a line to "{self.keys}" or to one digit is vertical: it has no axis')
         return self
@@ -76,6 +87,25 @@ def members(keys: str, at: Places) -> Tensor:
         "start": (role == Role.OPERATOR) & placed,
         "answer": (role == Role.ANSWER) | (role == Role.OPERATOR) & placed,
     }[keys]
+
+
+def line_of(step: int, q_at: Places, k_at: Places, crossing: bool) -> tuple[Tensor, Tensor]:
+    """The number of the line that each pair lies on in the matrix of indices, and whether both have one: 2 x (B|1, T, S).
+
+    One query further, a line is `step` keys further: 1 is a diagonal, numbered by query minus key; 0 a vertical, numbered by its
+    key; -1 an anti-diagonal, numbered by query plus key. Lines that fall to the left are counted from the right end of a
+    question (`crossing`), so that in a wider one they begin at the same corner; of an answer, whose end is not known yet, from its left.
+
+    >>> q, k = Places(index=torch.arange(2)[None]), Places(index=torch.arange(3)[None])
+    >>> line_of(-1, q, k, crossing=True)[0].tolist()
+    [[[-2, -1, 0], [-1, 0, 1]]]
+    """
+    query, key = q_at["index"], k_at["index"]
+    present = (query >= 0).unsqueeze(-1) & (key >= 0).unsqueeze(-2)
+    if step < 0 and crossing:
+        key = key - key.amax(-1, keepdim=True)
+    ahead = step * query.unsqueeze(-1) - key.unsqueeze(-2)
+    return ahead if step > 0 else -ahead, present
 
 
 KEYS = frozenset({"all", "text", "operator", "start", "answer", *OPERANDS})
@@ -155,15 +185,24 @@ class Calibrated(PositionalEncoding):
             line("cross", 2, "all", value=-3.0),
         ]
         first = [{**one, "layer": 1} for one in near("causal", 1, "answer")]
+        indices = {"axis": "index"}
+        matrix = [
+            line("causal", 1, "all", **indices, step=(1, 1), offset=1),
+            line("causal", 2, "all", **indices, step=(1, 0), offset=0),
+            *(line("cross", 1, "all", **indices, step=(1, -1), offset=at) for at in (-1, 0, 1)),
+            *(line("cross", 2, "all", **indices, step=(1, -2), offset=at) for at in (-2, -1, 0)),
+        ]
         return [
             {"lines": hard},
             {"lines": open_heads, "question": "all"},
             {"lines": [*first, *near("cross", 1, "operand 2")]},
+            {"lines": matrix},
         ]
 
     @property
     def invariant(self) -> frozenset[str]:
-        return self.axes - {"role", "significance"}
+        counted = any(line.step is not None and line.step[1] != 1 for line in self.own)
+        return self.axes - {"role", "significance", *(["index"] if counted else [])}
 
     @property
     def digits_of(self) -> frozenset[int]:
@@ -194,7 +233,7 @@ class Calibrated(PositionalEncoding):
         upright = [line for line in own if line.axis is None]
         if {line.head for line in own} != set(range(1, self.heads + 1)):
             return None
-        if any(line.axis not in (axis, None) for line in own):
+        if any(line.axis not in (axis, None) or line.step is not None for line in own):
             return None
         if self.kind is not Attends.CROSS and upright:
             return None
@@ -231,8 +270,12 @@ class Calibrated(PositionalEncoding):
             return None
         values = self._upright([line for line in own if line.axis is None], k_at).unsqueeze(-2)
         for axis in sorted({line.axis for line in own if line.axis is not None}):
-            moving = [line for line in own if line.axis == axis]
-            values = torch.maximum(values, self._moving(moving, axis, q_at, k_at))
+            moving = [line for line in own if line.axis == axis and line.step is None]
+            if moving:
+                values = torch.maximum(values, self._moving(moving, axis, q_at, k_at))
+        for step in sorted({line.step[1] for line in own if line.step is not None}):
+            along = [line for line in own if line.step == (1, step)]
+            values = torch.maximum(values, self._stepping(along, step, q_at, k_at))
         free = [head not in {line.head for line in own} for head in range(1, self.heads + 1)]
         open_heads = torch.tensor(free, device=values.device)[:, None, None]
         return values.masked_fill(open_heads, 0.0)
@@ -253,8 +296,25 @@ class Calibrated(PositionalEncoding):
     def _moving(
         self, lines: Sequence[AttentionLine], axis: str, q_at: Places, k_at: Places
     ) -> Tensor:
-        """(B|1, H, T, S), looked up: a row of the table for each kind of key and offset, the first for all other pairs."""
+        """(B|1, H, T, S): lines by a difference of places, to several kinds of keys."""
         kinds = sorted({line.keys for line in lines})
+        behind, related = distance(q_at[axis], k_at[axis])  # (B|1, T, S)
+        kind = torch.full_like(k_at["role"], -1)
+        for number, keys in enumerate(kinds):
+            kind = torch.where(members(keys, k_at), number, kind)
+        return self._looked_up(lines, kinds, kind.unsqueeze(-2), behind, related)
+
+    def _stepping(
+        self, lines: Sequence[AttentionLine], step: int, q_at: Places, k_at: Places
+    ) -> Tensor:
+        """(B|1, H, T, S): lines of the matrix of indices, to all keys."""
+        number, present = line_of(step, q_at, k_at, self.kind is Attends.CROSS)
+        return self._looked_up(lines, ["all"], torch.zeros_like(number), number, present)
+
+    def _looked_up(
+        self, lines: Sequence[AttentionLine], kinds: list[str], kind: Tensor, offset: Tensor, related: Tensor
+    ) -> Tensor:  # fmt: skip
+        """(B|1, H, T, S): a row of the table for each kind of key and offset, the first for all other pairs."""
         offsets = [line.offset for line in lines if line.offset is not None]
         low, wide = min(offsets), max(offsets) - min(offsets) + 1
         rows = [[-math.inf] * self.heads for _ in range(1 + len(kinds) * wide)]
@@ -262,13 +322,8 @@ class Calibrated(PositionalEncoding):
             assert line.offset is not None
             row = rows[1 + kinds.index(line.keys) * wide + line.offset - low]
             row[line.head - 1] = max(row[line.head - 1], line.value)
-        behind, related = distance(q_at[axis], k_at[axis])  # (B|1, T, S)
-        kind = torch.full_like(k_at["role"], -1)
-        for number, keys in enumerate(kinds):
-            kind = torch.where(members(keys, k_at), number, kind)
-        kind = kind.unsqueeze(-2)
-        on = related & (kind >= 0) & (behind >= low) & (behind < low + wide)
-        classes = torch.where(on, 1 + kind * wide + behind - low, 0)
+        on = related & (kind >= 0) & (offset >= low) & (offset < low + wide)
+        classes = torch.where(on, 1 + kind * wide + offset - low, 0)
         return looked_up(self._wide(rows), classes)
 
     def _wide(self, numbers: Sequence[Any]) -> Tensor:

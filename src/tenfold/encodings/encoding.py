@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import Misfit
 from tenfold.core.registry import Checked, Registry
 from tenfold.data.places import Places
 
@@ -153,9 +153,10 @@ class PositionalEncoding(Checked, nn.Module):
     def serve(self, kind: Attends) -> None:
         """Set the kind of attention that it is in. Raise one clear error where it is not made for that."""
         if kind not in self.kinds:
-            raise TenfoldError(
+            raise Misfit(
                 f'encoding "{self.name}" is not made for {kind} attention, only for '
-                f"{' and '.join(sorted(self.kinds))}"
+                f"{' and '.join(sorted(self.kinds))}",
+                "pe",
             )
 
     def in_layer(self, layer: int) -> None:

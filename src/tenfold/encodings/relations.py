@@ -264,7 +264,7 @@ def _lowest(place: Tensor) -> Tensor:
 
 
 RELATIONS: Registry[Relation] = Registry(
-    "relation", "tenfold.relations", of=(Relative, Significance, Uniform, Joint)
+    "relation", "tenfold.relations", of=(Relative, Significance, Uniform, Joint), base=Relation
 )
 
 Related = Relation | dict[str, Any] | str  # as an option: a relation, or its name with its options

@@ -16,17 +16,21 @@ from tenfold.encodings.encoding import PositionalEncoding
 class Rotary(PositionalEncoding):
     """Component pairs (c, c + R/2) of the first R of K turn by i / base^(2c/R); no place does not turn.
 
-    R is the given share of the head size, so `share=0.5` turns half of it (partial rotation).
+    R is the given share of the head size, so `share=0.5` turns half of it (partial rotation). Of its R/2
+    frequencies only the highest `p` turn; the lowest do not rotate and carry no position (p-RoPE, Barbero et
+    al. 2025, arXiv 2410.06205). `p=1` is RoPE.
 
     >>> at = Places(index=torch.arange(3)[None])
     >>> q = torch.ones(1, 1, 3, 4)
     >>> turned, _ = Rotary(head_size=4).rotate(q, q, at, at)
     >>> torch.equal(turned[:, :, 0], q[:, :, 0])
     True
+    >>> Rotary(head_size=8, p=0.5).rates(torch.device("cpu")).tolist()
+    [1.0, 0.1, 0.0, 0.0]
     """
 
     name = "rotary"
-    known_as: ClassVar[tuple[str, ...]] = ("RoPE",)
+    known_as: ClassVar[tuple[str, ...]] = ("RoPE", "p-RoPE")
     shared = True
     shift_invariant = True
 
@@ -36,6 +40,7 @@ class Rotary(PositionalEncoding):
         base: PositiveFloat = 10_000.0,
         share: float = 1.0,
         axis: str = "index",
+        p: float = 1.0,
     ) -> None:
         super().__init__(axis)
         self.axis, self.base = axis, base
@@ -45,15 +50,22 @@ class Rotary(PositionalEncoding):
                 f"a share of {share} of {head_size} components is turned; above 0, at most 1, and at "
                 "least 2 components are right"
             )
+        self.frequencies = int(p * self.turned / 2 + 1e-9)  # that turn: the highest
+        if not 0 < p <= 1 or self.frequencies == 0:
+            raise TenfoldError(
+                f"p is {p}, the share of {self.turned // 2} frequencies that turn; above 0, at most 1, and at "
+                "least one frequency is right; without any it is the encoding none"
+            )
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{}, {"share": 0.5, "base": 100.0}]
+        return [{}, {"share": 0.5, "base": 100.0}, {"p": 0.5}]
 
     def rates(self, device: torch.device) -> Tensor:
-        """How far each pair of components turns from one place to the next, (R/2,)."""
+        """How far each pair of components turns from one place to the next, (R/2,), the fastest first."""
         pair = torch.arange(self.turned // 2, device=device, dtype=torch.float64)
-        return self.base ** (-2 * pair / self.turned)
+        rates = self.base ** (-2 * pair / self.turned)
+        return torch.where(pair < self.frequencies, rates, 0.0)
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
         return self.turn(q, q_at[self.axis]), self.turn(k, k_at[self.axis])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.tasks import SAMPLERS
+from tenfold.data.tasks import SAMPLERS, TASKS
 from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
 
@@ -40,6 +40,19 @@ def test_batches_of_a_run_are_of_one_set():
     built = build(recipe("principled/addition-absolute", "smoke", data={"sampler": named}))
     rows = [row for k in range(4) for row in built.batch_at(k).sequence.tokens.tolist()]
     assert len({tuple(row) for row in rows}) == 5
+
+
+@pytest.mark.parametrize("task", ["multiplication", "reversing", "reachability"])
+def test_what_the_task_draws_is_fixed_too(task, rng):
+    """A multiplier, a graph, a sequence that is no number: `finite` fixes whole problems."""
+    made = TASKS.build(task)
+    draw = SAMPLERS.bind({"name": "finite", "count": 50, "inner": "lengths"})
+    sets = []
+    for _ in range(2):
+        examples = made.sample(2000, 5, rng, draw)
+        sets.append({made.question(examples, row) for row in range(2000)})
+    assert 25 <= len(sets[0]) <= 50  # short ones may be alike
+    assert sets[0] == sets[1]
 
 
 def test_none_is_refused():

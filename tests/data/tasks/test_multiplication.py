@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tenfold.core.errors import TenfoldError
+from tenfold.data.formats.numeric import InPlace
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.arithmetic.multiplication import Multiplication
 from tenfold.data.tasks.transducer import END
@@ -23,7 +24,7 @@ def test_small_ones_exhaustively(base, of_integers, written, check_machine):
 
 
 @pytest.mark.parametrize("base", [2, 7, 10, 16])
-@pytest.mark.parametrize("multiplier", [1, 2, 3])
+@pytest.mark.parametrize("multiplier", [1, 2, 3, 4])
 def test_long_ones(base, multiplier, rng, written):
     task = Multiplication(multiplier, base)
     for sampler in (samplers.lengths, samplers.nines):
@@ -105,10 +106,57 @@ def test_a_multiplier_that_is_too_long():
     assert Multiplication(2).truth(Multiplication(2).parse("12*345"), 0) == "4140"
 
 
-@pytest.mark.parametrize("multiplier", [0, 4])
+@pytest.mark.parametrize("multiplier", [0, 5])
 def test_multiplier_out_of_range(multiplier):
-    with pytest.raises(TenfoldError, match=f"multiplier of {multiplier} digits; 1 to 3"):
+    with pytest.raises(TenfoldError, match=f"multiplier of {multiplier} digits; 1 to 4"):
         Multiplication(multiplier)
+
+
+@pytest.mark.parametrize(("digits", "least"), [(1, 1), (2, 10), (3, 100), (4, 1000)])
+def test_exactly_so_many_digits(digits, least, rng):
+    """The form of the `symmetry` paper: uniform numbers of exactly so many digits, and so no padding before them."""
+    task = Multiplication(digits, least=least)
+    examples = task.sample(4000, 5, rng)
+    value = (examples.operands[:, 0, :digits] * 10 ** np.arange(digits)).sum(1)
+    assert (examples.lengths[:, 0] == digits).all()
+    assert least <= value.min() < least * 1.05
+    assert value.max() > 9.5 * least - 1
+    assert abs(value.mean() / least - (5 if digits == 1 else 5.5)) < 0.2  # of 1 to 9, of 10 to 99
+    written = InPlace(frame=5).write(examples, task.vocabulary)
+    assert (written.question.tokens[:, :digits] < 10).all()
+
+
+def test_hard_problems_keep_to_the_least(rng):
+    task = Multiplication(2, least=10)
+    slices = task.hard(4) | {"levels": task.by_levels(4)}
+    assert list(slices["multipliers"]) == ["multiplier-2"]
+    assert "multiplier-1" in Multiplication(1, least=1).hard(4)["multipliers"]
+    for samplers_of in slices.values():
+        for draw in samplers_of.values():
+            task.sample(500, 4, rng, draw)  # a smaller multiplier would be refused
+
+
+def test_the_machine_begins_with_the_least():
+    machine = Multiplication(1, least=3).transducer()
+    assert machine.value[machine.starts].tolist() == [3, 4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"least": 10}, "a multiplier of 10 at the least; 0 to 9 can be"),
+        ({"least": -1}, "a multiplier of -1 at the least; 0 to 9 can be"),
+        ({"least": 5, "most": 4}, "a multiplier of 5 at the least; 0 to 4 can be"),
+    ],
+)
+def test_the_least_out_of_range(options, message):
+    with pytest.raises(TenfoldError, match=message):
+        Multiplication(**options)
+
+
+def test_a_multiplier_below_the_least():
+    with pytest.raises(TenfoldError, match="the multiplier 9 is too small; at least 10"):
+        Multiplication(2, least=10).parse("9*345")
 
 
 def test_base_out_of_range():

@@ -11,6 +11,7 @@ FORMATS: Registry[Format] = Registry(
     "format",
     "tenfold.formats",
     of=(InPlace, InOrder, Reversed, Interleaved, InText, Sentences, SentencesInPlace),
+    base=Format,
 )
 
 __all__ = [

@@ -164,8 +164,9 @@ def levels(
     terms: int,
     base: int,
     *,
-    multiplier: Annotated[int, pydantic.Field(ge=1, le=3)] = 1,
+    multiplier: Annotated[int, pydantic.Field(ge=1, le=4)] = 1,
     largest: pydantic.PositiveInt | None = None,
+    smallest: pydantic.NonNegativeInt = 0,
     least: pydantic.NonNegativeInt = 0,
     most: pydantic.NonNegativeInt | None = None,
     share: Annotated[float, pydantic.Field(ge=0, le=1)] = 1.0,
@@ -173,13 +174,15 @@ def levels(
 ) -> Drawn:
     """Problems of `inner` whose levels (`tenfold.data.tasks.carry_levels`) are uniform over `least` to `most`.
 
-    Several numbers form a sum. A single number is a multiplicand; its multiplier of up to `multiplier` digits (at most
-    `largest`) is drawn too, because levels depend on it. Without `most`, levels are those of at least one problem in a
-    thousand. With a `share` below 1, the levels of the other problems are not controlled.
+    Several numbers form a sum. A single number is a multiplicand; its multiplier of up to `multiplier` digits (at least
+    `smallest`, at most `largest`) is drawn too, because levels depend on it. Without `most`, levels are those of at least
+    one problem in a thousand. With a `share` below 1, the levels of the other problems are not controlled.
     """
-    draw, measure = _problems(rng, inner, length, terms, base, multiplier, largest)
+    draw, measure = _problems(rng, inner, length, terms, base, multiplier, largest, smallest)
     if most is None:
-        counts = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
+        counts = _common(
+            inner.model_dump_json(), length, terms, base, multiplier, largest, smallest
+        )
         counts = [each for each in counts if each >= least]
     else:
         counts = list(range(least, most + 1))
@@ -200,6 +203,7 @@ def _problems(
     base: int,
     multiplier: int,
     largest: int | None,
+    smallest: int,
 ) -> tuple[Draw, Measure]:
     """A function that draws problems, and a function that counts their levels."""
 
@@ -207,7 +211,7 @@ def _problems(
         drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
         if terms > 1:
             return drawn
-        return multiplied(multipliers(rng, n, multiplier, base, largest), drawn)
+        return multiplied(multipliers(rng, n, multiplier, base, largest, smallest), drawn)
 
     return draw, functools.partial(counted, base=base, product=terms == 1)
 
@@ -219,12 +223,22 @@ def _common(inner: str, *options: Any) -> list[int]:
 
 
 def level_by_level(
-    length: int, terms: int, base: int, multiplier: int = 1, largest: int | None = None
+    length: int,
+    terms: int,
+    base: int,
+    multiplier: int = 1,
+    largest: int | None = None,
+    smallest: int = 0,
 ) -> dict[str, Sampler]:
     """Samplers of problems of this length by their levels, `levels-0`, `levels-1`, ...; rare levels are left out."""
     inner = Spec(name="longest")
-    counts = _common(inner.model_dump_json(), length, terms, base, multiplier, largest)
-    more: Any = {"multiplier": multiplier, "largest": largest, "inner": inner}
+    counts = _common(inner.model_dump_json(), length, terms, base, multiplier, largest, smallest)
+    more: Any = {
+        "multiplier": multiplier,
+        "largest": largest,
+        "smallest": smallest,
+        "inner": inner,
+    }
     return {
         f"levels-{each}": functools.partial(levels, least=each, most=each, **more)
         for each in counts
@@ -239,10 +253,10 @@ def multipliers(
     largest: int | None = None,
     least: int = 0,
 ) -> Drawn:
-    """Multipliers (N, 1, digits): uniform length, then uniform digits; with `largest`, uniform over least..largest."""
-    if largest is None:
+    """Multipliers (N, 1, digits): uniform length, then uniform digits; with a bound, uniform over least..largest."""
+    if largest is None and not least:
         return lengths(rng, n, digits, 1, base)
-    value = rng.integers(least, largest + 1, (n, 1, 1))
+    value = rng.integers(least, (largest or base**digits - 1) + 1, (n, 1, 1))
     drawn = (value // base ** np.arange(digits) % base).astype(np.uint8)
     return drawn, significant(drawn)
 
@@ -256,10 +270,11 @@ def multiplier_of(
     *,
     digits: int,
     largest: int | None = None,
+    smallest: int = 0,
 ) -> Drawn:
     """Products whose multiplier is uniform among numbers of `digits` digits; the other number has exactly `length`."""
     highest = base**digits - 1 if largest is None else min(base**digits - 1, largest)
-    least = base ** (digits - 1) if digits > 1 else 0
+    least = max(base ** (digits - 1) if digits > 1 else 0, smallest)
     few = multipliers(rng, n, digits, base, highest, least)
     return multiplied(few, longest(rng, n, length, 1, base))
 
@@ -395,4 +410,5 @@ SAMPLERS: Registry[Drawn] = Registry(
         nines,
         appended,
     ),
+    takes=("rng", "n", "length", "terms", "base"),
 )

@@ -95,8 +95,10 @@ class SequenceTask(Task):
         """Samplers decide how long inputs are, and `draw` what they are, unless the sampler is one of `Inputs`."""
         check_length(length)
         chosen = sampler or self.usual_sampler
-        drawn = chosen(rng, n, length, self.drawn, min(max(self.base, 2), 256))
-        return self.solve(*(drawn if isinstance(chosen, Inputs) else self.fit(rng, *drawn)))
+        base = min(max(self.base, 2), 256)
+        if isinstance(chosen, Inputs):
+            return self.solve(*chosen(rng, n, length, self.drawn, base))
+        return self.solve(*self.problems(rng, n, length, chosen, base))
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> Drawn:
         return drawn_by(self.draw, rng, lengths[:, -1], self._dtype)

@@ -33,6 +33,7 @@ Digits = NDArray[np.uint8]  # token numbers; uint32 where a vocabulary is larger
 Ints = NDArray[np.int64]
 
 Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), see samplers.py
+Fit = Callable[[np.random.Generator, Digits, Ints], tuple[Digits, Ints]]  # `Task.fit`
 
 DIGITS = "0123456789abcdef"
 
@@ -219,12 +220,21 @@ class Task(ABC):
         """`n` examples with operands of up to `length` tokens; same generator state, same examples."""
         check_length(length)
         draw = sampler or self.usual_sampler
-        operands, lengths = self.fit(rng, *draw(rng, n, length, self.drawn, self.base))
+        operands, lengths = self.problems(rng, n, length, draw, self.base)
         if operands.shape[1] != self.terms:
             raise TenfoldError(
                 f'the sampler drew {operands.shape[1]} numbers; a problem of the task "{self.name}" has {self.terms}'
             )
         return self.solve(operands, lengths)
+
+    def problems(
+        self, rng: np.random.Generator, n: int, length: int, draw: Sampler, base: int
+    ) -> tuple[Digits, Ints]:
+        """What a sampler draws, fitted to this task."""
+        given = (rng, n, length, self.drawn, base)
+        if draws_problems(draw):
+            return draw(*given, self.fit)
+        return self.fit(rng, *draw(*given))
 
     def fit(self, rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
         """Turn what was drawn into problems of this task: the larger number first, a multiplier before it."""
@@ -295,6 +305,22 @@ class NumberTask(Task):
         for m, term in enumerate(terms):
             operands[0, m, : len(term)] = digits_of(term, self.base)
         return operands, lengths
+
+
+def as_drawn(rng: np.random.Generator, operands: Digits, lengths: Ints) -> tuple[Digits, Ints]:
+    """What was drawn, as it is: the `fit` of a task that adds nothing to it."""
+    return operands, lengths
+
+
+def whole_problems(sampler: Sampler) -> Sampler:
+    """Mark a sampler that draws whole problems: `Task.sample` hands it the task's `fit` after the base."""
+    sampler.whole_problems = True  # type: ignore[attr-defined]
+    return sampler
+
+
+def draws_problems(sampler: Sampler) -> bool:
+    """Whether a sampler is marked so, with its options set or without."""
+    return getattr(getattr(sampler, "func", sampler), "whole_problems", False)
 
 
 def check_length(length: int) -> None:

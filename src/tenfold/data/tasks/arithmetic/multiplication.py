@@ -38,15 +38,16 @@ STATES = 2**20  # of a machine that is still written as a table
 class Multiplication(NumberTask):
     """`Multiplication(multiplier=2).parse("12*345")`; `multiplier` is how many digits the first number may have.
 
-    Its length is drawn uniformly, then its digits; samplers draw the second number. With `most`, no multiplier is
-    larger, and it is drawn uniformly from 0 to that.
+    Its length is drawn uniformly, then its digits; samplers draw the second number. With `least` or `most`, it is drawn
+    uniformly from the least (0 by default) to the most, and others are refused. `least: 100` with 3 digits is the form of
+    the `symmetry` paper: a multiplier of exactly 3 digits, which needs no padding.
 
     >>> task = Multiplication()
     >>> task.truth(task.parse("6*47"), 0), task.truth(task.parse("0*47"), 0)
     ('282', '0')
     >>> task.parse("12*345")
     Traceback (most recent call last):
-    tenfold.core.errors.TenfoldError: the multiplier 12 has 2 digits; at most 1, or set multiplier to 2 or 3
+    tenfold.core.errors.TenfoldError: the multiplier 12 has 2 digits; at most 1, or set multiplier to 2, 3 or 4
     """
 
     name = "multiplication"
@@ -59,15 +60,28 @@ class Multiplication(NumberTask):
     def counted(self) -> str:
         return "digits of the number that is multiplied"
 
-    def __init__(self, multiplier: int = 1, base: int = 10, most: int | None = None) -> None:
+    def __init__(
+        self,
+        multiplier: int = 1,
+        base: int = 10,
+        most: int | None = None,
+        least: int | None = None,
+    ) -> None:
         check_base(base)
-        if not 1 <= multiplier <= 3:
-            raise TenfoldError(f"a multiplier of {multiplier} digits; 1 to 3 are supported")
-        if most is not None and not 1 <= most < base**multiplier:
+        if not 1 <= multiplier <= 4:
+            raise TenfoldError(f"a multiplier of {multiplier} digits; 1 to 4 are supported")
+        highest = base**multiplier - 1
+        if most is not None and not 1 <= most <= highest:
             raise TenfoldError(
-                f"a multiplier of {most} at the most; 1 to {base**multiplier - 1} fit {multiplier} digit(s)"
+                f"a multiplier of {most} at the most; 1 to {highest} fit {multiplier} digit(s)"
             )
-        self.multiplier, self.base, self.most = multiplier, base, most
+        if least is not None and not 0 <= least <= (most or highest):
+            raise TenfoldError(
+                f"a multiplier of {least} at the least; 0 to {most or highest} can be"
+            )
+        self.multiplier, self.base = multiplier, base
+        self.most = highest if most is None and least is not None else most
+        self.least = least or 0
 
     def solve(self, operands: Digits, lengths: Ints) -> Examples:
         n, _, width = operands.shape
@@ -76,12 +90,14 @@ class Multiplication(NumberTask):
             row = int(lengths[:, 0].argmax())
             raise TenfoldError(
                 f"the multiplier {shortened(self.text(operands[row, 0], size))} has {size} digits; "
-                f"at most {self.multiplier}, or set multiplier to 2 or 3"
+                f"at most {self.multiplier}, or set multiplier to 2, 3 or 4"
             )
         places = (self.base ** np.arange(size)).astype(np.int32)
         value = (operands[:, 0, :size] * places).sum(-1, dtype=np.int32)
         if self.most is not None and value.max(initial=0) > self.most:
             raise TenfoldError(f"the multiplier {value.max()} is too large; at most {self.most}")
+        if value.min(initial=self.least) < self.least:
+            raise TenfoldError(f"the multiplier {value.min()} is too small; at least {self.least}")
         columns = np.zeros((n, width + self.multiplier), dtype=np.int32)
         np.multiply(operands[:, 1], value[:, None], out=columns[:, :width])
         answer = settle(columns, self.base)
@@ -91,7 +107,7 @@ class Multiplication(NumberTask):
         """A multiplier before what was drawn, unless the sampler drew that too."""
         if operands.shape[1] == self.terms:
             return operands, lengths
-        drawn = multipliers(rng, len(operands), self.multiplier, self.base, self.most)
+        drawn = multipliers(rng, len(operands), self.multiplier, self.base, self.most, self.least)
         return multiplied(drawn, (operands, lengths))
 
     def transducer(self) -> Transducer | None:
@@ -112,7 +128,7 @@ class Multiplication(NumberTask):
         output, then = total % self.base, starts[value][:, None] + total // self.base
         output[carry == 0, -1] = END
         output[1], then[:2] = END, 1  # the number 0
-        return Transducer(self.base, 1, output, then, starts, value, self.hub)
+        return Transducer(self.base, 1, output, then, starts[self.least :], value, self.hub)
 
     def parse(self, text: str) -> Examples:
         return self.solve(*self.operands_of(text, "a product of 2 numbers", "1*101"))
@@ -121,12 +137,13 @@ class Multiplication(NumberTask):
         """A number that ends in any number of nines: the largest carries. And multipliers of each length by themselves."""
         each: dict[str, Sampler] = {
             f"multiplier-{digits}": functools.partial(
-                multiplier_of, digits=digits, largest=self.most
+                multiplier_of, digits=digits, largest=self.most, smallest=self.least
             )
             for digits in range(1, self.multiplier + 1)
-            if self.most is None or self.base ** (digits - 1) <= self.most
+            if (self.most is None or self.base ** (digits - 1) <= self.most)
+            and self.least < self.base**digits
         }
         return {"nines": {"nines": nines}, "multipliers": each}
 
     def by_levels(self, length: int) -> dict[str, Sampler]:
-        return level_by_level(length, self.drawn, self.base, self.multiplier, self.most)
+        return level_by_level(length, self.drawn, self.base, self.multiplier, self.most, self.least)
