@@ -161,3 +161,12 @@ def test_a_factory_shares_no_module_between_what_it_makes():
     first, second = make(heads=2), make(heads=2)
     assert first.parts[0].p is not second.parts[0].p
     assert torch.equal(first.parts[0].p, inner.p)
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [("NoPE", "none"), ("nope", "none"), ("absolute", "learned"), ("rope", "rotary")],
+)
+def test_a_name_from_a_paper_is_answered_with_the_name_here(name, here):
+    with pytest.raises(TenfoldError, match=f'encoding "{name}" is called "{here}" here'):
+        ENCODINGS.build(name, width=8, heads=2, head_size=4)

@@ -13,8 +13,8 @@ from tenfold.data.formats.numeric import InPlace, Reversed
 from tenfold.data.tasks import TASKS
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.comparison import Comparison
-from tenfold.evals import SLICES, Examiner
 from tenfold.evals import exact_match as exact
+from tenfold.evals.exact_match import SLICES, Examiner
 
 LENGTHS = (1, 2, 5, 8)
 WRITTEN = [

@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenfold.core.errors import TenfoldError
-from tenfold.evals import wilson
 from tenfold.evals.statistics import (
     MedianInterval,
     Ranked,
     bootstrap,
+    holm,
+    least_p,
     median_interval,
     paired,
     rank_correlation,
     success_rate,
     summarize,
+    wilson,
 )
 
 VALUES = st.floats(0, 1, width=16)
@@ -274,3 +276,48 @@ def test_a_rank_correlation_is_that_of_ranks():
         assert -1 <= low <= result.value <= high <= 1
     assert rank_correlation(range(20), range(20)) == Ranked(1.0, (1.0, 1.0), 20)
     assert rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]).value == -1
+
+
+@pytest.mark.parametrize(
+    ("ps", "corrected"),
+    [  # by hand: the k-th smallest of m times m - k + 1, at least the one before, at most 1
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.02, 0.02, 0.02], [0.06, 0.06, 0.06]),
+        ([0.6, 0.001], [0.6, 0.002]),
+        ([0.5, 0.7], [1.0, 1.0]),
+        ([0.03], [0.03]),
+        ([], []),
+    ],
+)
+def test_holm_by_hand(ps, corrected):
+    assert holm(ps) == pytest.approx(corrected)
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_lies_between_no_correction_and_bonferroni(ps):
+    corrected = holm(ps)
+    assert all(p <= q <= min(1, len(ps) * p) for p, q in zip(ps, corrected, strict=True))
+    order = sorted(range(len(ps)), key=lambda number: ps[number])
+    assert [corrected[number] for number in order] == sorted(corrected)
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 3, 5])
+def test_the_least_p_is_reached_by_equal_signs(seeds):
+    first = {seed: 1.0 + seed for seed in range(seeds)}
+    zero = dict.fromkeys(range(seeds), 0.0)
+    assert paired(first, zero).p == least_p(seeds)
+    assert min(holm([least_p(seeds)] * 3)) == least_p(seeds, comparisons=3)
+
+
+@given(st.lists(st.floats(-1, 1, width=16), min_size=1, max_size=7))
+def test_sign_flips_are_enumerated(differences):
+    """p against a plain loop over all signs."""
+    n = len(differences)
+    seen = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product((1, -1), repeat=n)
+    ]
+    as_far = sum(total >= seen - 1e-9 for total in sums) / 2**n
+    first = dict(enumerate(differences))
+    assert paired(first, dict.fromkeys(first, 0.0)).p == as_far

@@ -91,9 +91,7 @@ def test_a_run_is_like_any_other(tenfold, run):
     assert "examples/" in out
 
 
-@pytest.mark.parametrize(
-    "words", [("certify",), ("extract",), ("maps",), ("calibrate",), ("theory", "erf")]
-)
+@pytest.mark.parametrize("words", [("certify",), ("extract",), ("maps",), ("calibrate",), ("erf",)])
 def test_what_needs_attention_says_so(tenfold, run, words):
     code, _, err = tenfold(*words, run)
     assert code == 2

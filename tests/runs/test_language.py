@@ -266,7 +266,7 @@ def test_the_experiment_sorts_encodings_by_their_series(tmp_path):
         actual["code-sandwich", "converges"] == 0
     )  # bounded below, and yet settled at these lengths
     collected = [
-        {**row, "checkpoint": "best"} | {"recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
+        {**row, "checkpoint": "best"} | {"recipe": run.recipe.name, "encoding": run.recipe.pe.name, "trained": 16, "task": "python-code", "seed": 0}
         for run in lab.runs
         for row in run.result()["rows"]
         if row["checkpoint"] == "best"

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from tenfold.runs.build import build
-from tenfold.training import Checkpoints, Job
+from tenfold.training.checkpoint import Checkpoints
+from tenfold.training.loop import Job
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import torch
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
-from tenfold.training import Checkpoints
+from tenfold.training.checkpoint import Checkpoints
 
 
 @pytest.fixture

@@ -26,9 +26,11 @@ from tenfold.runs.build import build
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
 from tenfold.runs.train import train as train_recipe
-from tenfold.training import Checkpoints, Job, Training, distributed, train
+from tenfold.training import distributed
+from tenfold.training.checkpoint import Checkpoints
 from tenfold.training.distributed import Place, Team, place, together
-from tenfold.training.options import stream
+from tenfold.training.loop import Job, train
+from tenfold.training.options import Training, stream
 
 RAGGED = Recipe(
     format="reversed",

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tenfold.core.registry import Spec
-from tenfold.training import LENGTHS
+from tenfold.training.options import LENGTHS
 
 
 def drawn(name, **options):

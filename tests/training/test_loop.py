@@ -16,9 +16,9 @@ from torch.testing import assert_close
 from tenfold.core.errors import Diverged, Stopped, TenfoldError
 from tenfold.data.batch import IGNORED
 from tenfold.data.tasks import samplers
-from tenfold.training import Checkpoints, Job, Training, train
-from tenfold.training.loop import answer_loss
-from tenfold.training.options import stream
+from tenfold.training.checkpoint import Checkpoints
+from tenfold.training.loop import Job, answer_loss, train
+from tenfold.training.options import Training, stream
 
 
 class Crash(Exception):
@@ -53,6 +53,31 @@ def folder(tmp_path):
     path = tmp_path / "disturbed"
     path.mkdir()
     return path
+
+
+def test_bfloat16_is_in_the_steps_alone(tmp_path, make_model, make_batcher, task):
+    """Products of a step are rounded to 8 bits; weights, their gradients and what is evaluated are float32."""
+    batcher = make_batcher("causal")
+    batch = batcher(task.sample(12, 6, np.random.default_rng(0), samplers.lengths))
+    gradients, kinds = {}, set()
+
+    def evaluate(model):
+        with torch.inference_mode():
+            kinds.add(model(batch).dtype)
+        return 0.0, {}
+
+    for precision in ("float32", "bfloat16"):
+        model = make_model("decoder", "rotary").float()
+        (tmp_path / precision).mkdir()
+        options = Training(steps=1, precision=precision, clip=1e9, warmup=0)
+        job = Job(model, lambda i, _: batch, options, tmp_path / precision, 0, "", evaluate, 1)
+        train(job)
+        gradients[precision] = torch.cat([p.grad.flatten() for p in model.parameters()])
+        assert {p.dtype for p in model.parameters()} == {torch.float32}
+    exact, rounded = gradients["float32"], gradients["bfloat16"]
+    assert kinds == {torch.float32}
+    assert not torch.equal(exact, rounded)
+    assert (exact - rounded).norm() < 0.05 * exact.norm()
 
 
 def test_accumulated_gradients_are_those_of_the_larger_batch(

@@ -14,6 +14,17 @@ class TenfoldError(Exception):
     exit_code = 2
 
 
+class Misfit(TenfoldError):
+    """Two parts of a recipe that do not fit each other, each of which is right by itself.
+
+    `keep` names the parts that another recipe may have room for, such as `pe`; `runs/fitting_recipe.py` finds it.
+    """
+
+    def __init__(self, message: str, *keep: str) -> None:
+        super().__init__(message)
+        self.keep = keep
+
+
 class Stopped(TenfoldError):
     """A signal stopped training; everything up to the last step is saved."""
 

@@ -1,4 +1,4 @@
-"""Components by name, collected from a package and from entry points, and built from validated options.
+"""Components by name, collected from a package, from entry points and from a user's own files, built from validated options.
 
 A component is a class or a function. Its keyword parameters are its options; those that the caller
 supplies (`width`, `heads`, ...) are filled in, the others come from the recipe and are checked against
@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pydantic
 
@@ -69,7 +69,12 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Everything of one kind: what `of` lists, the components of `package`, and what entry points of `group` add."""
+    """Everything of one kind: what `of` lists, the components of `package`, what entry points of `group` add, and `own`.
+
+    A class of the kind has the base class `base`. A function of the kind takes the positional parameters `takes`.
+    """
+
+    every: ClassVar[list[Registry[Any]]] = []
 
     def __init__(
         self,
@@ -79,8 +84,20 @@ class Registry(Generic[T]):
         of: Iterable[Callable[..., T]] = (),
         package: str | None = None,
         base: type | None = None,
+        takes: tuple[str, ...] = (),
     ) -> None:
         self.kind, self.group, self.of, self.package, self.base = kind, group, of, package, base
+        self.takes = takes
+        self.own: dict[
+            str, Callable[..., T]
+        ] = {}  # of a user's own files; `runs/own_components.py`
+        Registry.every.append(self)
+
+    def accepts(self, thing: Any) -> bool:
+        """Whether a class or a function is a component of this kind."""
+        if self.base is not None:
+            return inspect.isclass(thing) and issubclass(thing, self.base)
+        return bool(self.takes) and inspect.isfunction(thing) and _taken(thing) == self.takes
 
     @functools.cached_property
     def _components(self) -> dict[str, Callable[..., T]]:
@@ -117,12 +134,25 @@ class Registry(Generic[T]):
         return None if stated == point.name else f'its name is "{stated}"'
 
     def names(self) -> list[str]:
-        return list(self._components)
+        return sorted([*self._components, *self.own])
 
     def __getitem__(self, name: str) -> Callable[..., T]:
+        if name in self.own:
+            return self.own[name]
         if name not in self._components:
-            raise unknown(self.kind, name, self._components)
+            raise self.unknown(name)
         return self._components[name]
+
+    def unknown(self, name: str) -> TenfoldError:
+        """The error for a name that is not known; one that papers use is answered with the name here."""
+        for other in Registry.every:
+            if name in other.own:
+                return TenfoldError(f'"{name}" is of the kind {other.kind}, not {self.kind}')
+        for known, component in {**self._components, **self.own}.items():
+            others = (other.casefold() for other in getattr(component, "known_as", ()))
+            if name.casefold() in others:
+                return TenfoldError(f'{self.kind} "{name}" is called "{known}" here')
+        return unknown(self.kind, name, self.names())
 
     def check(self, spec: Spec, given: tuple[str, ...] = ()) -> dict[str, Any]:
         """The options of `spec`, validated; parameters in `given` belong to the caller."""
@@ -179,6 +209,13 @@ def name_of(component: Any) -> str:
     """`Rotary.name` where a class states it, else the function's own name with dashes."""
     stated = getattr(component, "name", None)
     return stated if isinstance(stated, str) else component.__name__.replace("_", "-")
+
+
+def _taken(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's positional parameters; one that it does not use may start with an underscore."""
+    positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = inspect.signature(function).parameters.values()
+    return tuple(each.name.lstrip("_") for each in given if each.kind in positional)
 
 
 def options_of(component: Any) -> dict[str, inspect.Parameter]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,15 @@ class Measurement:
     n: int
     low: float | None = None
     high: float | None = None
+    _: KW_ONLY
+    evaluated_pe: str = ""  # the encoding that was used in the place of the run's own
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """By the names of columns; a measurement with the run's own encoding has no `evaluated_pe`."""
+        values = asdict(self)
+        return (
+            values if self.evaluated_pe else {k: values[k] for k in values if k != "evaluated_pe"}
+        )
 
 
 def wilson(right: int, n: int, z: float = 1.959964) -> Interval:
@@ -242,6 +248,30 @@ def paired(
         int((better < 0).sum()),
         _sign_flips(differences),
     )
+
+
+def least_p(pairs: int, comparisons: int = 1) -> float:
+    """The least p that a sign-flip test of so many pairs can give, after Holm's correction over several comparisons.
+
+    >>> least_p(3), least_p(5), least_p(5, comparisons=10)
+    (0.25, 0.0625, 0.625)
+    """
+    return min(1.0, comparisons * 2 / 2**pairs)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's correction: p values that keep the chance of any false difference below a level, in the given order.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; none is smaller than the one before it.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03, 0.005])]
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    corrected, largest = [0.0] * len(ps), 0.0
+    for place, number in enumerate(sorted(range(len(ps)), key=lambda number: ps[number])):
+        largest = max(largest, min(1.0, (len(ps) - place) * ps[number]))
+        corrected[number] = largest
+    return corrected
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Looped(Stochastic, AttentionModel):
 
     name = "looped"
     layout = "in_place"
+    gives = "loops"
 
     def __init__(
         self,

@@ -28,6 +28,9 @@ class Model(nn.Module, ABC):
 
     name: ClassVar[str]
     layout: ClassVar[str]  # how its batches are arranged: in_place, causal or seq2seq
+    gives: ClassVar[str] = (
+        ""  # what a method with this model is given; its label, if nothing else is given
+    )
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:

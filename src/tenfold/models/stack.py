@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import Misfit, TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.batch import Tokens
 from tenfold.data.places import Places, in_order
@@ -199,9 +199,10 @@ def _mixer(shape: Shape, causal: bool) -> type[Mixer]:
     """The mixer of a shape; one clear error where it reads one way and the sequence is read both ways."""
     mixer: Any = MIXERS[shape.mixer.name]
     if shape.layers and not causal and not mixer.two_way:
-        raise TenfoldError(
+        raise Misfit(
             f'mixer "{mixer.name}" reads a sequence from its beginning on, not from both sides as an encoder does; '
-            "a decoder can use it"
+            "a decoder can use it",
+            "mixer",
         )
     kind: type[Mixer] = mixer
     return kind
@@ -210,9 +211,10 @@ def _mixer(shape: Shape, causal: bool) -> type[Mixer]:
 def check_places(encoding: PositionalEncoding, q_at: Places, k_at: Places) -> None:
     """Raise one clear error where an axis is missing, or a place beyond what the encoding can represent."""
     for axis in sorted(encoding.axes - set(k_at)):
-        raise TenfoldError(
+        raise Misfit(
             f'encoding "{encoding.name}" reads the axis "{axis}", which nothing provides; '
-            f"there are {', '.join(sorted(k_at))} (add a scheme?)"
+            f"there are {', '.join(sorted(k_at))} (add a scheme?)",
+            "pe",
         )
     encoding.check(q_at, k_at)
 

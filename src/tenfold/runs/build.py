@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.errors import Misfit, TenfoldError, unknown
 from tenfold.core.registry import Spec, options_of
 from tenfold.data.batch import Batch, Batcher
 from tenfold.data.corpora import CORPORA
@@ -21,6 +23,7 @@ from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.evals.exact_match import Examiner
 from tenfold.models import MODELS, AttentionModel, Model, Shape
 from tenfold.models.model import SUPPLIED
+from tenfold.runs.own_components import require
 from tenfold.runs.recipe import ModelSize, Recipe
 from tenfold.runs.source import Problems, Source
 from tenfold.runs.text_source import Text
@@ -49,10 +52,13 @@ class Built:
         length, rng = self._drawing(number)
         return self.source.batch(self.recipe.train.batch, length, rng, generator)
 
-    def like_batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
-        """A batch of its shape, for which no text needs to be at hand."""
+    def like_batch_at(
+        self, number: int, generator: torch.Generator | None = None, rows: int | None = None
+    ) -> Batch:
+        """A batch of its shape, or of so many rows, for which no text needs to be at hand."""
         length, rng = self._drawing(number)
-        return self.source.like_batch(self.recipe.train.batch, length, rng, generator)
+        rows = self.recipe.train.batch if rows is None else rows
+        return self.source.like_batch(rows, length, rng, generator)
 
     def _drawing(self, number: int) -> tuple[int, np.random.Generator]:
         rng = np.random.default_rng((self.recipe.seed, number))
@@ -75,8 +81,81 @@ class Built:
         return self.source.problems().examiner(seed)
 
 
+FEW = 16  # blocks of a model that are counted one by one
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a recipe names, checked by names and options; nothing of the model's size is made yet."""
+
+    source: Source
+    make: Callable[..., Model]
+    options: dict[str, Any]  # that `make` takes
+
+
 def build(recipe: Recipe) -> Built:
-    """Check every name and option of a recipe and make what they name; the model is made on demand."""
+    """Check every name and option of a recipe and make what they name; the model is made on demand.
+
+    Where two parts do not fit each other, the error names a recipe in which the part in question does.
+    """
+    with _suggesting(recipe):
+        return build_alone(recipe)
+
+
+@contextmanager
+def _suggesting(recipe: Recipe) -> Iterator[None]:
+    try:
+        yield
+    except Misfit as misfit:
+        from tenfold.runs.fitting_recipe import suggested
+
+        raise TenfoldError(suggested(recipe, misfit, build_alone)) from None
+
+
+def build_alone(recipe: Recipe) -> Built:
+    """As `build`, without looking for another recipe where parts do not fit."""
+    parts = _parts(recipe)
+    source, make, options = parts.source, parts.make, parts.options
+    with torch.device("meta"):
+        hollow = make(**options)
+    for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
+        hollow.check(source.one(length))
+    length_at = LENGTHS.bind(recipe.data.lengths)
+    rng = np.random.default_rng(0)
+    for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
+        source.check_length(length)
+    return Built(recipe, source, lambda: make(**options), length_at)
+
+
+def parameter_count(recipe: Recipe) -> float:
+    """How many parameters the model would have; infinite if torch cannot even describe its tensors.
+
+    A model of many layers is not made: the parameters of one and of two layers tell those of all.
+    """
+    with _suggesting(recipe):
+        return _parameter_count(recipe)
+
+
+def _parameter_count(recipe: Recipe) -> float:
+    parts = _parts(recipe)
+
+    def counted(layers: int) -> int:
+        shape = replace(parts.options["shape"], layers=layers)
+        with torch.device("meta"):
+            return parts.make(**{**parts.options, "shape": shape}).parameter_count()
+
+    layers = recipe.model.layers
+    try:
+        if layers <= FEW:
+            return counted(layers)
+        return counted(1) + (layers - 1) * (counted(2) - counted(1))
+    except (RuntimeError, OverflowError, TypeError):
+        return math.inf
+
+
+def _parts(recipe: Recipe) -> Parts:
+    if recipe.include:
+        require(recipe.include)
     kind: Any = MODELS[recipe.model.kind]
     source = _source(recipe, kind.layout)
     if kind.layout not in source.layouts:
@@ -109,15 +188,7 @@ def build(recipe: Recipe) -> Built:
         **encodings,
     }
     _check_device(recipe.train.device)
-    with torch.device("meta"):
-        hollow = make(**options)
-    for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
-        hollow.check(source.one(length))
-    length_at = LENGTHS.bind(recipe.data.lengths)
-    rng = np.random.default_rng(0)
-    for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
-        source.check_length(length)
-    return Built(recipe, source, lambda: make(**options), length_at)
+    return Parts(source, make, options)
 
 
 def _check_unused(size: ModelSize, name: str, make: Callable[..., Any]) -> None:
@@ -142,6 +213,8 @@ def counted(task: Spec | str) -> str:
     if named.name in CORPORA.names():
         corpus: Any = CORPORA[named.name]
         return str(corpus.counted)
+    if named.name not in TASKS.names():  # of a run whose own file is not at hand
+        return "length"
     return TASKS.build(named).counted
 
 

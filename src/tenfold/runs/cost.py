@@ -12,11 +12,15 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from tenfold.runs.build import Built
+from tenfold.runs.machine_memory import available
 from tenfold.training.loop import answer_loss
-from tenfold.training.options import make_optimizer
+from tenfold.training.options import make_optimizer, step_precision
 
+YEAR = 365 * 86_400.0  # seconds
 PATIENCE = 1.0  # seconds of trying; a step that is expected to take longer is not tried
 USUAL_SHARE = 0.5  # of the matrix-multiply rate that a training step reaches
+ROWS = 1024  # of a batch, at most, that are counted
+OPTIMIZED = 16  # bytes for a parameter: its value, its gradient and two averages of AdamW
 PROCESS = 2**30  # bytes that a process with torch and a batch of the evaluation take by themselves
 
 
@@ -39,8 +43,13 @@ class Cost(Count):
 
 
 def count(built: Built) -> Count:
-    """Count a step's operations and bytes on the `meta` device: a tenth of a second at any size."""
-    batch = built.like_batch_at(0, torch.Generator().manual_seed(0))
+    """Count a step's operations and bytes on the `meta` device: a tenth of a second at any size.
+
+    Of a large batch some rows are counted, and stand for the others.
+    """
+    wanted = built.recipe.train.batch
+    rows = min(wanted, ROWS)
+    batch = built.like_batch_at(0, torch.Generator().manual_seed(0), rows)
     with torch.device("meta"):
         hollow = built.make_model()
     kept: dict[int, int] = {}  # bytes of every storage that the backward pass needs
@@ -56,8 +65,9 @@ def count(built: Built) -> Count:
     ):
         answer_loss(hollow(batch.to("meta")), batch.target.to("meta")).backward()
     parameters = sum(p.numel() for p in hollow.parameters())
-    flops = counted.get_total_flops() * built.recipe.train.accumulate
-    return Count(parameters, flops, 16 * parameters + sum(kept.values()))
+    flops = counted.get_total_flops() * wanted // rows * built.recipe.train.accumulate
+    activations = sum(kept.values()) * wanted // rows
+    return Count(parameters, flops, OPTIMIZED * parameters + activations)
 
 
 def cost(built: Built) -> Cost:
@@ -66,7 +76,8 @@ def cost(built: Built) -> Cost:
     torch.set_num_threads(options.threads)
     expected = counted.flops_per_step / (matmul_rate() * USUAL_SHARE)
     seconds, measured = expected * options.steps, False
-    if expected < PATIENCE:
+    free = available()
+    if expected < PATIENCE and (free is None or counted.memory_bytes < free):
         seconds, measured = _tried(built) * options.steps, True
     return Cost(**vars(counted), seconds=seconds, measured=measured)
 
@@ -82,7 +93,9 @@ def _tried(built: Built) -> float:
         optimizer.zero_grad()
         for part in range(options.accumulate):
             batch = built.like_batch_at(step * options.accumulate + part, generator)
-            answer_loss(model(batch), batch.target).backward()
+            with step_precision(options):
+                logits = model(batch)
+            answer_loss(logits, batch.target).backward()
         optimizer.step()
         taken.append(time.perf_counter() - began)
     return statistics.median(taken[1:])
@@ -101,9 +114,11 @@ def matmul_rate(size: int = 1024) -> float:
 
 def span(seconds: float) -> str:
     """
-    >>> span(42), span(150), span(9000)
-    ('about 42 seconds', 'about 2.5 minutes', 'about 2.5 hours')
+    >>> span(42), span(150), span(9000), span(1e17)
+    ('about 42 seconds', 'about 2.5 minutes', 'about 2.5 hours', 'about 3.17e+09 years')
     """
+    if seconds >= 1000 * YEAR:
+        return f"about {seconds / YEAR:.3g} years"
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"about {seconds / size:.1f} {unit}"

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from tenfold import __version__
 
 
 def environment() -> dict[str, Any]:
     """Where and with what a run was made."""
+    import torch  # reading what is stored here does not need it
+
     return {
         "tenfold": __version__,
         "commit": commit(),
@@ -37,6 +38,8 @@ def environment() -> dict[str, Any]:
 
 def processor() -> str:
     """The processor's name where the system gives it, and the instructions that torch uses, since other ones round differently."""
+    import torch
+
     try:
         match = re.search(
             r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE

@@ -1,4 +1,4 @@
-"""The memory that is free: of the machine, and within the limit (cgroup 2) of this process."""
+"""The memory that there is and that is free: of the machine, and within the limit (cgroup 2) of this process."""
 
 from __future__ import annotations
 
@@ -7,20 +7,37 @@ from contextlib import suppress
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
+MEMINFO = Path("/proc/meminfo")
 
 
-def available(meminfo: Path = Path("/proc/meminfo"), cgroup: Path = CGROUP) -> int | None:
+def available(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int | None:
     """Bytes that can be taken without swapping; None where the system does not show it."""
-    limits: list[int] = []
-    with suppress(OSError, ValueError, LookupError):
-        lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
+    limits = _read(meminfo, "MemAvailable")
     with suppress(OSError, ValueError, KeyError):  # "max" is no number: no limit
         limit = int((cgroup / "memory.max").read_text())
         parts = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
         used = int((cgroup / "memory.current").read_text()) - int(parts["inactive_file"])
         limits.append(max(0, limit - used))
     return min(limits) if limits else None
+
+
+def total(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int | None:
+    """Bytes that there are, used or not; None where the system does not show it."""
+    limits = _read(meminfo, "MemTotal")
+    with suppress(OSError, ValueError):
+        limits.append(int((cgroup / "memory.max").read_text()))
+    if not limits:
+        with suppress(OSError, ValueError):  # other systems than Linux
+            limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(limits) if limits else None
+
+
+def _read(meminfo: Path, key: str) -> list[int]:
+    """The bytes that a line of /proc/meminfo states, where there is one."""
+    with suppress(OSError, ValueError, LookupError):
+        lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+        return [int(lines[key].split()[0]) * 1024]
+    return []
 
 
 def taken(pid: int) -> int:

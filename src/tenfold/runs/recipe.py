@@ -21,9 +21,8 @@ import yaml
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.registry import Spec, first_problem, options_of
-from tenfold.models import MODELS
-from tenfold.models.layers import Norm
-from tenfold.models.model import SUPPLIED
+from tenfold.runs.own_components import named, refuse_files, with_include
+from tenfold.runs.own_files import Included
 from tenfold.training.options import Share, Training
 
 SIZES: dict[str, dict[str, int]] = {
@@ -66,6 +65,10 @@ def _another_start(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 PROSE = {"name", "about", "claim"}  # keys that decide nothing
+STORED = {
+    "stored": True
+}  # how a recipe is validated that was read from a folder: no file is executed
+ENCODING_KEYS = ("pe", "encoder_pe", "cross_pe")
 HOUSEKEEPING = {
     "train": {
         "log_every": True,
@@ -106,7 +109,7 @@ class ModelSize(pydantic.BaseModel):
     feedforward: pydantic.PositiveInt | None = None
     dropout: Annotated[float, pydantic.Field(ge=0, lt=1)] = 0.0
     embedding_dropout: Share | None = None  # of the embedded tokens; default: as `dropout`
-    norm: Norm = "pre"
+    norm: Literal["pre", "post"] = "pre"  # as `models.layers.Norm`
     mixer: Spec = Spec(name="attention")  # of the blocks, where the model has blocks
 
     @pydantic.model_validator(mode="before")
@@ -129,6 +132,9 @@ class ModelSize(pydantic.BaseModel):
 
 def _check_options(kind: str, given: dict[str, Any]) -> None:
     """Options of a model against its constructor; a kind that nobody knows is refused when it is built."""
+    from tenfold.models import MODELS  # which needs torch
+    from tenfold.models.model import SUPPLIED
+
     if kind not in MODELS.names():
         return
     known = [*ModelSize.model_fields, *(set(options_of(MODELS[kind])) - set(SUPPLIED))]
@@ -173,6 +179,7 @@ class Recipe(Strict):
     claim: ClaimId | None = None  # what it is about, in the ledger: symmetry/fig2-rpe-holds
     label: str = "generic"  # what the method was given: generic, significance, window, ...
     seed: pydantic.NonNegativeInt = 0
+    include: tuple[Included, ...] = ()  # own Python files whose components are used
     task: Spec = Spec(name="addition")
     format: Spec = Spec(name="in-place")
     data: Data = Data()
@@ -187,16 +194,20 @@ class Recipe(Strict):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Recipe:
-        """A recipe from plain values, with one-line errors."""
+        """A recipe from plain values, with one-line errors. No own file is executed, whatever the values name."""
         try:
-            return cls.model_validate(values)
+            return cls.model_validate(values, context=STORED)
         except pydantic.ValidationError as error:
             raise TenfoldError(f"recipe: {first_problem(error)}") from None
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _known_keys(cls, values: Any) -> Any:
+    def _known_keys(cls, values: Any, info: pydantic.ValidationInfo) -> Any:
         if isinstance(values, dict):
+            if info.context is STORED:
+                refuse_files(values)
+            else:
+                values = with_include(named(values))
             values = spelled(values)
             _refuse_unknown(cls, values, "")
         return values
@@ -226,7 +237,7 @@ class Recipe(Strict):
 
     def replace(self, **changes: Any) -> Recipe:
         """The recipe with changes; a mapping changes only the keys it has, a component is replaced whole."""
-        return Recipe.of(merge(self.as_json(), spelled(changes)))
+        return Recipe.of(with_include(merge(self.as_json(), spelled(named(changes)))))
 
     def as_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True)
@@ -240,7 +251,8 @@ class Recipe(Strict):
 
         So a key that a later version adds leaves the name of a run as it was.
         """
-        excluded: Any = {**dict.fromkeys(PROSE, True), **HOUSEKEEPING}
+        own = {"include": {"__all__": {"file": True}}}  # the hash decides, wherever the file is
+        excluded: Any = {**dict.fromkeys(PROSE, True), **HOUSEKEEPING, **own}
         differs = self.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude=excluded
         )
@@ -284,6 +296,23 @@ def merge(base: Mapping[str, Any], *changes: Mapping[str, Any]) -> dict[str, Any
         else:
             merged[key] = value
     return merged
+
+
+def written(value: Any, options: bool = True) -> str:
+    """A component as a reader sees it, with its options in brackets.
+
+    >>> written("alibi"), written({"name": "rotary", "axis": "column"})
+    ('alibi', 'rotary (axis column)')
+    >>> written({"name": "rotary", "axis": "column"}, options=False), written(None), written([])
+    ('rotary', 'none', 'none')
+    """
+    if isinstance(value, list):
+        return "+".join(written(part, options) for part in value) or "none"
+    if not isinstance(value, dict):
+        return "none" if value is None else str(value)
+    options_text = [f"{key} {written(part)}" for key, part in value.items() if key != "name"]
+    named = str(value.get("name", ""))
+    return f"{named} ({', '.join(options_text)})" if options_text and options else named
 
 
 def _leaves(values: Any, where: str = "") -> dict[str, Any]:

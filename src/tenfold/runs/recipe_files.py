@@ -3,6 +3,9 @@
 A name such as `symmetry/addition-relative` is an entry of `RECIPES` in the package `tenfold.papers.symmetry.recipes`,
 where `family` writes many recipes as one product. A file is a user's own: YAML, which may `extend` another recipe and
 hold `scales`, or Python, which defines `recipe`. The values of a recipe are the laptop scale; other scales change them.
+
+Python is executed only if a person named it. A YAML file that was named may name Python files in `include` and in
+components. One that another file extends, that is found in `./papers`, or that is the `recipe.yaml` of a run may not.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ import importlib
 import importlib.util
 import itertools
 import pkgutil
-import runpy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,11 +24,17 @@ import yaml
 import tenfold.papers
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import read_mapping
+from tenfold.runs.environment import newer_version
+from tenfold.runs.own_components import check_named, named, with_include
+from tenfold.runs.own_files import execute, read_own
 from tenfold.runs.recipe import Recipe, merge, spelled
+from tenfold.runs.shipped_examples import example_recipes, located
 
 DEFAULT_SCALE = "laptop"
 _HERE = Path(__file__).resolve().parents[1]
 SHELVES = (Path("papers"), _HERE / "papers", _HERE.parents[1] / "papers")  # here, installed, source
+SHELF = _HERE / "proved"  # the proved models that come with the package
+RUN_RECIPE = "recipe.yaml"  # what a run leaves, and what never has Python executed
 NO_RECIPES = ("claims.yaml", ".grid.yaml")  # YAML files of a paper that are no recipes
 
 Values = dict[str, Any]
@@ -113,16 +121,46 @@ def names() -> list[str]:
     return sorted(_known())
 
 
+def in_words(name: str) -> str:
+    """What a recipe says about itself, or why it cannot be read. It is not checked, which would need torch."""
+    try:
+        return str(_find(name).at(DEFAULT_SCALE).get("about", ""))
+    except TenfoldError as error:
+        return f"cannot be read: {error}"
+
+
 def recipe(source: str | Path, scale: str | None = None, **changes: Any) -> Recipe:
     """A recipe by name or file, at a scale, with changes.
+
+    A change clears or corrects what it makes false: claim, words, label and name (`changed_recipe.corrected`).
+    `Recipe.replace` changes what it is told and nothing else.
 
     >>> recipe("symmetry/addition-relative", scale="smoke", seed=3).seed
     3
     """
-    written, scale = _find(source), scale or DEFAULT_SCALE
+    return _at_scale(_find(source), source, scale, spelled(named(changes)))
+
+
+def recipe_named_by(file: Path, source: str, scale: str | None = None) -> Recipe:
+    """A recipe that a file names, such as a grid's: another Python file is executed only if a person named it too."""
+    return _at_scale(_find(source, by=file), source, scale, {})
+
+
+def _at_scale(
+    written: ScaledRecipe, source: str | Path, scale: str | None, changes: Values
+) -> Recipe:
+    scale = scale or DEFAULT_SCALE
     if scale not in written.scale_names():
         raise unknown(f'scale of "{source}"', scale, written.scale_names())
-    return Recipe.of(merge(written.at(scale), spelled(changes)))
+    values = written.at(scale)
+    changed = Recipe.of(with_include(merge(values, changes)))
+    if not changes:
+        return changed
+    from tenfold.runs.changed_recipe import corrected  # which needs every encoding
+
+    if changes.get("train", {}).get("from"):  # the run that was named before may be gone
+        values = merge(values, {"train": {"from": None}})
+    return corrected(Recipe.of(with_include(values)), changed, changes)
 
 
 def overrides(words: Iterable[str]) -> dict[str, Any]:
@@ -166,6 +204,46 @@ def paper_names() -> list[str]:
     )
 
 
+def experiment_files(paper: str) -> dict[str, Path]:
+    """The experiments of a paper by name, with their files. Nothing is imported but the paper's package."""
+    package = f"tenfold.papers.{paper}.experiments"
+    if paper not in paper_names() or (spec := importlib.util.find_spec(package)) is None:
+        return {}
+    folders = [Path(each) for each in spec.submodule_search_locations or ()]
+    paths = sorted(path for folder in folders for path in folder.glob("[!_]*.py"))
+    return {path.stem.replace("_", "-"): path for path in paths}
+
+
+def shipped_names() -> list[str]:
+    """The names of the proved models that come with the package, the plainest first."""
+    names = [path.parent.name for path in SHELF.glob(f"*/{RUN_RECIPE}")]
+    return sorted(names, key=lambda name: (name.count("-"), name))
+
+
+def stored_recipe(folder: Path) -> Recipe:
+    """The recipe of a run's folder. Nothing is executed, whatever the file says."""
+    if not folder.is_dir():
+        raise TenfoldError(f"there is no run in {folder}; `tenfold ls runs` lists what there is")
+    path = folder / RUN_RECIPE
+    try:
+        values = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise TenfoldError(f"{folder} is not a run: {path.name}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise TenfoldError(f"{path} is damaged: it is not YAML") from None
+    if not isinstance(values, dict):
+        raise TenfoldError(f"{path} is damaged: it does not hold a recipe")
+    try:
+        return Recipe.of(values)
+    except TenfoldError as error:
+        raise TenfoldError(newer_version(folder) or f"{path}: {error}") from None
+
+
+def of_papers() -> dict[str, ScaledRecipe]:
+    """Every recipe of the papers, by name."""
+    return {name: each for paper in paper_names() for name, each in _of_paper(paper).items()}
+
+
 def _of_paper(paper: str) -> dict[str, ScaledRecipe]:
     """The recipes of a paper's package; none, if it has no `recipes.py`."""
     module = f"tenfold.papers.{paper}.recipes"
@@ -182,46 +260,48 @@ def _in_working_folder() -> dict[str, Path]:
 
 
 def _known() -> set[str]:
-    return {name for paper in paper_names() for name in _of_paper(paper)} | {*_in_working_folder()}
+    return {*of_papers(), *_in_working_folder()}
 
 
-def _find(source: str | Path, heirs: tuple[Path, ...] = ()) -> ScaledRecipe:
-    """A recipe by name, from the working folder first, or by file."""
+def _find(source: str | Path, heirs: tuple[Path, ...] = (), by: Path | None = None) -> ScaledRecipe:
+    """A recipe by name, from the working folder first, or by file; `by` is the file that names it, if one does."""
     name, path = str(source), Path(source)
     if name in (files := _in_working_folder()):
-        return _read(files[name], heirs)
+        return _read(files[name], heirs, by=files[name])
     if name in (recipes := _of_paper(name.partition("/")[0])):
         return recipes[name]
     if path.suffix in {".yaml", ".yml", ".py"}:
+        path = located(path)
         if not path.is_file():
             raise TenfoldError(f"there is no recipe file {path}")
-        return _read(path, heirs)
-    raise unknown("recipe", source, _known())
+        return _read(path, heirs, by)
+    if name in (examples := example_recipes()):
+        return _read(examples[name], heirs, by)
+    raise unknown("recipe", source, _known() | {*examples})
 
 
-def _read(path: Path, heirs: tuple[Path, ...] = ()) -> ScaledRecipe:
+def _read(path: Path, heirs: tuple[Path, ...] = (), by: Path | None = None) -> ScaledRecipe:
     """A recipe file, with what it extends."""
     if path.suffix == ".py":
+        check_named(path, by, "extends" if heirs else "names")
         return _from_python(path)
     if path in heirs:
         raise TenfoldError(f"{path} extends itself")
-    values = spelled(read_mapping(path, "a recipe"))
+    unnamed = path if by is not None or path.name == RUN_RECIPE else None
+    values = spelled(named(read_mapping(path, "a recipe"), path.parent, unnamed))
     scales = values.pop("scales", {})
     if not isinstance(scales, dict) or not all(isinstance(s, dict) for s in scales.values()):
         raise TenfoldError(f"{path}: scales is not a mapping of names to values")
     scales = {name: spelled(changes) for name, changes in scales.items()}
     if (parent := values.pop("extends", None)) is None:
         return ScaledRecipe(values, scales)
-    beside = path.parent / str(parent)  # a file beside this one, or whatever a name can be
-    source = beside if beside.is_file() else str(parent)
-    return ScaledRecipe(values, scales, _find(source, (*heirs, path)))
+    near = path.parent / str(parent)  # a file beside this one, or whatever a name can be
+    source = near if near.is_file() else str(parent)
+    return ScaledRecipe(values, scales, _find(source, (*heirs, path), by=path))
 
 
 def _from_python(path: Path) -> ScaledRecipe:
-    try:
-        made = runpy.run_path(str(path)).get("recipe")
-    except Exception as error:
-        raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
+    made = getattr(execute(read_own(path)), "recipe", None)
     if isinstance(made, ScaledRecipe):  # a member of a family
         return made
     if not isinstance(made, Recipe):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-import yaml
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
@@ -22,8 +22,13 @@ from tenfold.models import Model
 from tenfold.runs.answer import Answer as Answer
 from tenfold.runs.answer import GoingOn
 from tenfold.runs.build import Built, build
-from tenfold.runs.environment import newer_version
+from tenfold.runs.other_encoding import with_encoding
+from tenfold.runs.own_components import include as include_files
+from tenfold.runs.own_components import keep_copies, require
 from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import SHELF as SHELF
+from tenfold.runs.recipe_files import shipped_names as shipped_names
+from tenfold.runs.recipe_files import stored_recipe
 from tenfold.runs.sample_log import SampleSink, describe
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.loop import Metrics
@@ -31,9 +36,6 @@ from tenfold.training.loop import Metrics
 Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
 WEIGHTS = "weights.safetensors"
-SHELF = (
-    Path(__file__).resolve().parents[1] / "proved"
-)  # the proved models that come with the package
 
 
 class Run:
@@ -52,28 +54,13 @@ class Run:
     @classmethod
     def open(cls, folder: Path | str) -> Run:
         folder = Path(folder)
-        if not folder.is_dir():
-            raise TenfoldError(
-                f"there is no run in {folder}; `tenfold ls runs` lists what there is"
-            )
-        path = folder / "recipe.yaml"
-        try:
-            values = yaml.safe_load(path.read_text())
-        except OSError as error:
-            raise TenfoldError(f"{folder} is not a run: {path.name}: {error.strerror}") from None
-        except (yaml.YAMLError, UnicodeDecodeError):
-            raise TenfoldError(f"{path} is damaged: it is not YAML") from None
-        if not isinstance(values, dict):
-            raise TenfoldError(f"{path} is damaged: it does not hold a recipe")
-        try:
-            return cls(folder, Recipe.of(values))
-        except TenfoldError as error:
-            newer = newer_version(folder)
-            raise TenfoldError(newer or f"{path}: {error}") from None
+        return cls(folder, stored_recipe(folder))
 
     @property
     def built(self) -> Built:
         if self._built is None:
+            if self.recipe.include:
+                require(self.recipe.include, self.folder)
             self._built = build(self.recipe)
         return self._built
 
@@ -183,19 +170,32 @@ class Run:
         seed: int = 0,
         progress: Callable[[int, int], None] | None = None,
         log: SampleSink | None = None,
+        pe: Any = None,
+        encoder_pe: Any = None,
+        cross_pe: Any = None,
     ) -> list[Measurement]:
         """Measure the run at these lengths, by default those of its recipe.
 
         `log`, a `SampleLog` or any function, is given the samples of each batch: a list of dicts.
+
+        `pe`, `encoder_pe` and `cross_pe` put another encoding in the place of the run's own, where the trained weights
+        fit: a name, or a mapping of a name and options. Each measurement then names it in `evaluated_pe`.
         """
         options = self.recipe.eval
+        wanted = {"pe": pe, "encoder_pe": encoder_pe, "cross_pe": cross_pe}
+        wanted = {key: value for key, value in wanted.items() if value is not None}
+        answerer, source, other = self.answerer(which), self.built.source, ""
+        if wanted:
+            given = with_encoding(self.recipe, self.weights(which), wanted, self.folder)
+            source, other = given.built.source, given.words
+            answerer = source.answerer(given.model)
         graded = None
         if log is not None:
             name = self.folder.resolve().name
-            graded = describe(log, self.built.batcher, name, self.recipe.seed, [which])
+            graded = describe(log, self.built.batcher, name, self.recipe.seed, [which], other)
         torch.set_num_threads(self.recipe.train.threads)
-        return self.built.source.measure(
-            self.answerer(which),
+        rows = source.measure(
+            answerer,
             options.lengths if lengths is None else lengths,
             options.slices if slices is None else slices,
             options.n if n is None else n,
@@ -203,17 +203,18 @@ class Run:
             progress=progress,
             log=graded,
         )
+        return [replace(row, evaluated_pe=other) for row in rows] if other else rows
 
     def export(self, folder: Path | str, *, which: Which = "best") -> dict[str, Path]:
-        """Write the weights (safetensors) and the recipe into a new folder that opens as a run."""
+        """Write the weights (safetensors) and the recipe into a new or empty folder, which opens as a run."""
         folder = Path(folder)
-        if (folder / "recipe.yaml").exists():
-            raise TenfoldError(f"{folder} holds a run already; name another folder")
+        _check_empty(folder)
+        weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
         folder.mkdir(parents=True, exist_ok=True)
         written = {"recipe": folder / "recipe.yaml", "weights": folder / WEIGHTS}
-        weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
         write_atomically(written["weights"], save(weights))
         write_atomically(written["recipe"], self.recipe.as_yaml().encode())
+        written |= {path.name: path for path in keep_copies(self.recipe.include, folder)}
         return written
 
     def ask(self, question: str, *, which: Which = "best", how: GoingOn | None = None) -> Answer:
@@ -225,10 +226,21 @@ class Run:
         return self.built.source.examples(self.answerer(which), length, count, self.recipe.seed)
 
 
-def shipped_names() -> list[str]:
-    """The names of the proved models that come with the package, the plainest first."""
-    names = [path.parent.name for path in SHELF.glob("*/recipe.yaml")]
-    return sorted(names, key=lambda name: (name.count("-"), name))
+def _check_empty(folder: Path) -> None:
+    """Raise for a folder that has something in it, which an export would be mixed with."""
+    if folder.exists() and not folder.is_dir():
+        raise TenfoldError(f"{folder} is a file; name a new folder")
+    if (folder / "recipe.yaml").exists():
+        raise TenfoldError(f"{folder} holds a run already; name a new folder")
+    runs = sum(1 for _ in folder.glob("*/recipe.yaml"))
+    if runs:
+        what = "a run" if runs == 1 else f"{runs} runs"
+        raise TenfoldError(
+            f"{folder} is a folder with {what} in it; name a new folder, such as {folder / 'exported'}"
+        )
+    first = min(folder.iterdir(), default=None) if folder.exists() else None
+    if first is not None:
+        raise TenfoldError(f"{folder} is not empty ({first.name} is in it); name a new folder")
 
 
 def shipped(name: str) -> Run | None:
@@ -241,8 +253,19 @@ def is_shipped(run: Run) -> bool:
     return run.folder.resolve().is_relative_to(SHELF)
 
 
-def open_run(name: str | Path) -> Run:
-    """A run by its folder, by the beginning of its name in runs/, or a shipped model by its name."""
+def open_run(name: str | Path, include: Sequence[str | Path] = ()) -> Run:
+    """A run by its folder, by the beginning of its name in runs/, or a shipped model by its name.
+
+    A run with own components needs `include`, the Python files that it was made with; another content is refused.
+    """
+    include_files(*include)
+    run = _find_run(name)
+    if include:
+        require(run.recipe.include, run.folder)
+    return run
+
+
+def _find_run(name: str | Path) -> Run:
     if Path(name).is_dir() or "/" in str(name):
         return Run.open(name)
     matches = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))

@@ -1,7 +1,7 @@
 """Logs of samples: every problem, its truth, the answer, and how far its longest carry runs.
 
 {"run": "...", "seed": 0, "checkpoint": "best", "length": 2, "slice": "uniform", "prompt": "97+5",
- "truth": "102", "answer": "92", "right": false, "cascade": 2}
+ "truth": "102", "answer": "92", "right": false, "cascade": 2, "evaluated_pe": ""}
 """
 
 from __future__ import annotations
@@ -91,9 +91,17 @@ class SampleLog:
 
 
 def describe(
-    log: SampleSink, batcher: Batcher, run: str, seed: int, checkpoints: Sequence[str]
+    log: SampleSink,
+    batcher: Batcher,
+    run: str,
+    seed: int,
+    checkpoints: Sequence[str],
+    evaluated_pe: str = "",
 ) -> Log:
-    """A callback for an examiner: it gives `log` the samples of every batch, once for each checkpoint."""
+    """A callback for an examiner: it gives `log` the samples of every batch, once for each checkpoint.
+
+    `evaluated_pe` is the encoding that is used in the place of the run's own, if there is one.
+    """
 
     def record(
         length: int, label: str, examples: Examples, answer: Ints, right: np.ndarray
@@ -110,6 +118,7 @@ def describe(
                 "answer": written.read(answer[row], vocabulary, examples, row),
                 "right": verdict,
                 "cascade": cascade,
+                "evaluated_pe": evaluated_pe,
             }
             for row, (verdict, cascade) in enumerate(zip(right.tolist(), cascades, strict=True))
         ]

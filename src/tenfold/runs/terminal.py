@@ -23,6 +23,7 @@ from tenfold.runs.cost import cost as cost_of
 from tenfold.runs.cost import span
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Answer, Run
+from tenfold.runs.size_check import check_countable
 from tenfold.runs.train import train
 from tenfold.training.distributed import LostProcess, place
 
@@ -55,7 +56,7 @@ def _print_shares(rows: list[dict[str, Any]]) -> None:
     n = max(row["n"] for row in rows)
     for start in range(0, len(slices), fits):
         shown = slices[start : start + fits]
-        title = f"% exactly right (95% interval), n = {n}" if start == 0 else None
+        title = f"% exactly right (95% interval), n = {n}{_mark(rows)}" if start == 0 else None
         table = Table("length", *shown, *(["per token"] if start == 0 else []), title=title)
         for length in dict.fromkeys(row["length"] for row in rows):
             line = [_share(cells.get((length, name, "exact"))) for name in shown]
@@ -63,6 +64,12 @@ def _print_shares(rows: list[dict[str, Any]]) -> None:
                 line.append(_share(cells.get((length, shown[0], "digit"))))
             table.add_row(str(length), *line)
         console.print(table)
+
+
+def _mark(rows: list[dict[str, Any]]) -> str:
+    """What a table says of rows that are not the run's own results."""
+    used = {row["evaluated_pe"] for row in rows if row.get("evaluated_pe")}
+    return f"\nevaluated with {', '.join(sorted(used))}" if used else ""
 
 
 def _print_perplexity(rows: list[dict[str, Any]]) -> None:
@@ -74,7 +81,7 @@ def _print_perplexity(rows: list[dict[str, Any]]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 100)
     if slices:
         n = max(row["n"] for row in rows)
-        title = f"perplexity (95% interval) of {n:,} tokens"
+        title = f"perplexity (95% interval) of {n:,} tokens{_mark(rows)}"
         table = Table("tokens", *slices, *(["bits per byte"] if bits else []), title=title)
         for length in dict.fromkeys(row["length"] for row in rows):
             line = [_number(cells.get((length, name, "perplexity"))) for name in slices]
@@ -116,16 +123,18 @@ def train_watched(
     fresh: bool = False,
     track: str | None = None,
     log_samples: bool = False,
+    force: bool = False,
 ) -> Run | None:
     """Train with a progress display. None in further processes of torchrun: the first one speaks for all."""
     if place().rank == 0:
         with Watch([recipe.name], [recipe.train.steps]) as watch:
             progress = functools.partial(watch, 0)
             return train(
-                recipe, out, fresh=fresh, progress=progress, track=track, log_samples=log_samples
-            )
+                recipe, out, fresh=fresh, progress=progress, track=track, log_samples=log_samples,
+                force=force,
+            )  # fmt: skip
     try:
-        train(recipe, out)
+        train(recipe, out, force=force)
     except (Diverged, LostProcess, Stopped) as error:
         raise SystemExit(error.exit_code) from None
     return None
@@ -137,13 +146,16 @@ def print_trained(run: Run, *, as_json: bool = False) -> None:
         return print(json.dumps({"folder": str(run.folder), **run.result()}, indent=1))
     print_result(run)
     example = run.examples(run.recipe.data.length, 1)[0].question
-    return print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {shlex.quote(example)}")
+    own = "".join(f" --include {shlex.quote(each.file)}" for each in run.recipe.include)
+    return print(f"\nrun: {run.folder}\ntry: tenfold ask {run.folder} {shlex.quote(example)}{own}")
 
 
-def print_cost(recipe: Recipe, *, as_json: bool = False) -> None:
+def print_cost(recipe: Recipe, *, force: bool = False, as_json: bool = False) -> None:
     """The resolved recipe and what it would cost; nothing in further processes of torchrun."""
     if place().rank > 0:
         return None
+    if not force:
+        check_countable(recipe)
     cost = cost_of(build(recipe))
     if as_json:
         line = {"recipe": recipe.as_json(), "run": recipe.run_name, **cost.as_json()}

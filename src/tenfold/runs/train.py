@@ -1,6 +1,7 @@
 """Training a recipe in its folder, from the recipe to `result.json`. This page is the whole path:
 
 train
+  check_size             refuse what this machine cannot hold or finish            runs/size_check.py
   together               meet the other processes, if torchrun started several    training/distributed.py
   _record                what the run is made with; bad input is refused here      runs/environment.py
   Lease                  the folder belongs to one process at a time               runs/lease.py
@@ -29,10 +30,13 @@ from tenfold.core.files import write_atomically, write_once
 from tenfold.models import Model
 from tenfold.runs.environment import environment
 from tenfold.runs.lease import Lease
+from tenfold.runs.own_components import COPIES, keep_copies
+from tenfold.runs.own_files import does_too_much, executing
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.recipe_files import recipe as recipe_by_name
 from tenfold.runs.run import CHECKPOINTS, Run, Which
 from tenfold.runs.sample_log import SAMPLES_FILE, SampleLog, describe
+from tenfold.runs.size_check import check_size
 from tenfold.runs.stops import STOPS
 from tenfold.runs.tracking import TRACKERS, remove_tracks, tracking
 from tenfold.training.checkpoint import Checkpoints
@@ -59,6 +63,7 @@ def train(
     patience: float = 0.0,
     track: str | None = None,
     log_samples: bool = False,
+    force: bool = False,
 ) -> Run:
     """Train a recipe (or a recipe's name) in its folder and measure it. Called again, it resumes, or returns the finished run.
 
@@ -72,10 +77,15 @@ def train(
         patience: seconds to wait for a folder in which another process works, before it is refused.
         track: the name of a tracker, which draws the curves.
         log_samples: keep every question and answer in samples.jsonl.
+        force: also train what does not seem to fit this machine.
 
     Started by torchrun, the processes train one run; `stop` and `progress` are called in the first.
     """
+    if executing:
+        raise does_too_much("trains")
     run = _run_of(recipe, out, from_)
+    if not force and not run.finished:
+        check_size(run.recipe)
     with together(run.recipe.train) as team:
         if not team.first:
             return _train_along(run, team)
@@ -159,6 +169,7 @@ def _begin(run: Run, fresh: bool, record: dict[str, Any]) -> None:
         clear(run.folder)
     elif (run.folder / "recipe.yaml").exists():
         return
+    keep_copies(run.recipe.include, run.folder)
     write_atomically(run.folder / "environment.json", json.dumps(record, indent=1).encode())
     write_atomically(run.folder / "recipe.yaml", run.recipe.as_yaml().encode())
 
@@ -283,5 +294,6 @@ def clear(folder: Path) -> None:
     """Remove everything of a run from its folder, which must be leased to this process."""
     for path in [*(folder / name for name in FILES), *folder.glob("machine.*")]:
         path.unlink(missing_ok=True)
-    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    for name in ("checkpoints", COPIES):
+        shutil.rmtree(folder / name, ignore_errors=True)
     remove_tracks(folder)

@@ -3,6 +3,7 @@
 A YAML grid lays cases and the product of lists over a recipe, for every seed:
 
     name: encodings
+    include: [my.py]             # own components, if there are some
     recipe: symmetry/addition-relative
     cases:                       # each laid over the recipe; may name a recipe of its own
       absolute: {recipe: symmetry/addition-absolute}
@@ -19,7 +20,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import runpy
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,12 @@ import pydantic
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import read_mapping
 from tenfold.core.registry import first_problem
+from tenfold.runs.changed_recipe import corrected
+from tenfold.runs.own_components import named
+from tenfold.runs.own_files import execute, read_own
 from tenfold.runs.recipe import Recipe, merge
-from tenfold.runs.recipe_files import recipe
+from tenfold.runs.recipe_files import recipe, recipe_named_by
+from tenfold.runs.shipped_examples import located
 
 Changes = dict[str, Any]
 
@@ -40,6 +44,7 @@ class GridSheet(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
 
+    include: list[str] = []  # own Python files, whose components the grid may name
     name: str | None = None  # the runs are NAME/CASE-...; default: the recipe's name
     recipe: str | None = None
     scale: str | None = None  # unless the command names one
@@ -53,7 +58,7 @@ def grid(
     path: Path | str, scale: str | None = None, seeds: Sequence[int] | None = None
 ) -> list[Recipe]:
     """The recipes of a grid file, all checked to be different; `seeds` takes the place of the file's own."""
-    path = Path(path)
+    path = located(Path(path))
     if not path.is_file():
         raise TenfoldError(f"there is no grid {path}; a YAML or Python file is wanted")
     recipes = _from_python(path, scale) if path.suffix == ".py" else _from_yaml(path, scale)
@@ -97,6 +102,8 @@ def recipes_of(
 
 def _is_grid(path: Path) -> bool:
     """Whether a file gives recipes: a Python file that defines `grid`, or YAML with the keys of a grid."""
+    if path.suffix in {".yaml", ".yml", ".py"}:
+        path = located(path)
     if path.suffix == ".py":
         return not path.is_file() or bool(re.search(r"^(def )?grid\b", path.read_text(), re.M))
     if path.suffix not in {".yaml", ".yml"} or not path.is_file():
@@ -117,8 +124,8 @@ def _refuse_twins(path: Path | str, recipes: Sequence[Recipe]) -> None:
 
 
 def _from_python(path: Path, scale: str | None) -> Any:
+    made = getattr(execute(read_own(path)), "grid", None)
     try:
-        made = runpy.run_path(str(path)).get("grid")
         made = made(scale) if callable(made) else made
     except TenfoldError:
         raise
@@ -133,15 +140,17 @@ def _from_yaml(path: Path, scale: str | None) -> list[Recipe]:
         if key not in GridSheet.model_fields:
             raise TenfoldError(f"{path}: {unknown('grid key', key, GridSheet.model_fields)}")
     try:
-        sheet = GridSheet.model_validate(values)
-        return list(_recipes(sheet, scale or sheet.scale))
+        sheet = GridSheet.model_validate(
+            {**values, **named(values, path.parent)}
+        )  # own components by name
+        return list(_recipes(sheet, path, scale or sheet.scale))
     except pydantic.ValidationError as error:
         raise TenfoldError(f"{path}: {first_problem(error)}") from None
     except TenfoldError as error:
         raise TenfoldError(f"{path}: {error}") from None
 
 
-def _recipes(sheet: GridSheet, scale: str | None) -> Iterator[Recipe]:
+def _recipes(sheet: GridSheet, path: Path, scale: str | None) -> Iterator[Recipe]:
     for case, changes in (sheet.cases or {"": {}}).items():
         own = dict(changes)
         source = own.pop("recipe", sheet.recipe)
@@ -151,14 +160,21 @@ def _recipes(sheet: GridSheet, scale: str | None) -> Iterator[Recipe]:
                 if source is None
                 else f"a recipe is known by its name or file, not by {source!r}"
             )
-        base = recipe(source, scale)
-        base = base.replace(**nested(sheet.changes)).replace(**nested(own))
+        first = recipe_named_by(path, source, scale)
+        base = first.replace(**nested(sheet.changes)).replace(**nested(own))
+        stated = {
+            "name",
+            *nested(sheet.changes),
+            *nested(own),
+            *nested(dict.fromkeys(sheet.product)),
+        }
         known = case if sheet.name or own else ""  # a case that is a recipe has that one's name
         for point in itertools.product(*map(_labelled, sheet.product, sheet.product.values())):
             changed = base
             for key, (_, value) in zip(sheet.product, point, strict=True):
                 changed = changed.replace(**nested({key: value}))
             name = _name(sheet, base, [known, *(label for label, _ in point)])
+            changed = corrected(first, changed, stated)
             for seed in sheet.seeds if sheet.seeds is not None else [changed.seed]:
                 yield changed.replace(name=name, seed=seed)
 

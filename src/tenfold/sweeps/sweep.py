@@ -23,8 +23,11 @@ from tenfold.core.errors import Stopped, TenfoldError, unknown
 from tenfold.runs.build import build
 from tenfold.runs.cost import PROCESS, Count, count
 from tenfold.runs.lease import Lease, ended, leases
+from tenfold.runs.own_components import for_workers
+from tenfold.runs.own_files import does_too_much, executing
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
+from tenfold.runs.size_check import check_countable
 from tenfold.runs.tracking import TRACKERS
 from tenfold.runs.train import clear
 from tenfold.sweeps.grid import recipes_of
@@ -191,6 +194,8 @@ def run_sweep(
     `progress` is called with all entries a few times a second, `planning` after every recipe that was counted.
     SIGTERM, SIGHUP and Ctrl-C end the workers, which save first.
     """
+    if executing:
+        raise does_too_much("starts a sweep")
     pool = pool_of(on, workers, address)
     if track is not None:
         TRACKERS[track]  # raises for an unknown name
@@ -235,7 +240,9 @@ def plan(
         alike = recipe.replace(seed=0).fingerprint
         if alike not in counted:
             try:
+                check_countable(recipe)
                 counted[alike] = count(build(recipe))
+                for_workers(recipe.include)  # raises for what cannot be sent to a worker
             except TenfoldError as error:
                 raise TenfoldError(f'"{recipe.name}": {error}') from None
         entries[place] = SweepEntry(recipe, place, counted[alike])
@@ -300,7 +307,8 @@ def _start(entries: Sequence[SweepEntry], pool: Workers, extras: dict[str, Any])
         threads, memory = entry.recipe.train.threads, PROCESS + entry.counted.memory_bytes
         if not pool.ready(threads, memory):
             break
-        job = SweepJob(entry.recipe.as_json(), entry.folder.resolve(), **extras)
+        sources = for_workers(entry.recipe.include)
+        job = SweepJob(entry.recipe.as_json(), entry.folder.resolve(), sources=sources, **extras)
         entry.state = "running"
         try:
             pool.start(number, job, threads, memory)

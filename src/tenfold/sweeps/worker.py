@@ -23,6 +23,8 @@ from typing import Any, Literal
 
 from tenfold.core.errors import Stopped, TenfoldError
 from tenfold.runs.lease import InUse, Lost, ended, here, leases
+from tenfold.runs.own_components import receive
+from tenfold.runs.own_files import OwnSource
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.train import train
 from tenfold.training.distributed import PLACE
@@ -44,6 +46,7 @@ class SweepJob:
     cwd: Path  # where the driver runs: relative names in a recipe are meant from there
     track: str | None = None
     log_samples: bool = False
+    sources: tuple[OwnSource, ...] = ()  # of the recipe's own components
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def do(job: SweepJob) -> Ending:
 
 def _train(job: SweepJob) -> Ending:
     try:
+        receive(job.sources)
         write_status = StatusFile(job.folder)
         train(
             Recipe.of(job.recipe),

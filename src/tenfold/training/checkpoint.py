@@ -14,15 +14,15 @@ import uuid
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import safetensors.torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import sync, write_synced
 
-Tensors = dict[str, Tensor]
+if TYPE_CHECKING:  # counting checkpoints does not need torch
+    from torch import Tensor
+
+Tensors = dict[str, "Tensor"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Checkpoints:
         return self.folder / f"step-{step:09d}"
 
     def save(self, step: int, tensors: dict[str, Tensors], state: dict[str, Any]) -> None:
+        import safetensors.torch
+
         files = {
             f"{name}.safetensors": safetensors.torch.save(
                 {key: tensor.detach().cpu().contiguous() for key, tensor in group.items()}
@@ -106,6 +108,8 @@ class Checkpoints:
         return None
 
     def _load(self, step: int) -> Checkpoint:
+        import safetensors.torch
+
         place = self.path(step)
         manifest = json.loads((place / "manifest.json").read_bytes())
         files = {}

@@ -29,7 +29,13 @@ from tenfold.models.layers import set_generator
 from tenfold.models.model import Model
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.distributed import Team
-from tenfold.training.options import Training, learning_rate, make_optimizer, stream
+from tenfold.training.options import (
+    Training,
+    learning_rate,
+    make_optimizer,
+    step_precision,
+    stream,
+)
 
 Metrics = dict[str, Any]
 TRIM, MAP = -1, -3  # malloc.h: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
@@ -156,7 +162,9 @@ def _step(
     loss = 0.0
     for number, batch in enumerate(map(team.share, batches), start=1):
         with team.later(network, last=number == len(batches)):
-            part = answer_loss(network(batch), batch.target) / graded
+            with step_precision(options):
+                logits = network(batch)
+            part = answer_loss(logits, batch.target) / graded
             (
                 part * team.size
             ).backward()  # DDP averages gradients over processes; we need their sum
@@ -173,7 +181,8 @@ def _step(
 
 
 def answer_loss(logits: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy summed over the graded tokens: (B, A, V), (B, A) -> ()."""
+    """Cross-entropy summed over the graded tokens, in float32 at the least: (B, A, V), (B, A) -> ()."""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return F.cross_entropy(
         logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, reduction="sum"
     )

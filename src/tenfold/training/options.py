@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pydantic
-import torch
-from torch import nn
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Registry
+
+if TYPE_CHECKING:  # a recipe is read without torch
+    import torch
+    from torch import nn
 
 Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
 
@@ -52,11 +54,24 @@ class Training(pydantic.BaseModel):
     log_every: pydantic.PositiveInt = 20
     threads: pydantic.PositiveInt = 1  # another count gives other bits, so it is part of the recipe
     device: str = "cpu"
+    # Of the matrix products of a training step; weights, optimizer, loss and every evaluation are float32 in any case.
+    precision: Literal["float32", "bfloat16"] = "float32"
     from_: WarmStart | None = pydantic.Field(default=None, alias="from")  # default: random weights
+
+
+def step_precision(options: Training) -> torch.autocast:
+    """The context in which a training step computes."""
+    import torch
+
+    device = torch.device(options.device).type
+    enabled = options.precision == "bfloat16"
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=enabled)
 
 
 def make_optimizer(model: nn.Module, options: Training) -> torch.optim.AdamW:
     """Weight decay acts on matrices, not on vectors such as biases and norms."""
+    import torch
+
     parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": options.weight_decay},
@@ -98,7 +113,9 @@ def bucketed(rng: np.random.Generator, length: int, *, shortest: int = 1) -> int
     return int(rng.integers(shortest, length + 1))
 
 
-LENGTHS: Registry[int] = Registry("length sampler", "tenfold.lengths", of=(longest, bucketed))
+LENGTHS: Registry[int] = Registry(
+    "length sampler", "tenfold.lengths", of=(longest, bucketed), takes=("rng", "length")
+)
 
 
 def stream(seed: int, step: int) -> int:
