@@ -115,7 +115,7 @@ def test_every_figure_is_seen(seen, report):
     page, *_ = seen
     shown = page.evaluate("getComputedStyle(document.body).backgroundColor")
     paper = tuple(map(int, re.findall(r"\d+", shown)))
-    drawn = page.locator("figure > svg").all()
+    drawn = page.locator("figure > svg, figure > div.wide > svg").all()
     names = {one.get_attribute("id") for one in drawn}
     assert {"accuracy", "slice-nines", "pairs-certified-addition"} <= names
     assert sum(name.startswith("machine-") for name in names) == 1
@@ -127,12 +127,11 @@ def test_every_figure_is_seen(seen, report):
         assert picture.getpixel((1, 1)) == paper  # no slab
         assert len(picture.getcolors(2**24)) > 20  # ink, and its shades
     for one in names:
-        stem = report.parent / one.removesuffix("-0")
-        assert stem.with_name(f"{stem.name}.png").exists()
-        assert stem.with_name(f"{stem.name}.svg").exists()
+        for kind in ("png", "svg"):
+            assert (report.parent / f"{one}.{kind}").exists()
 
 
-TEXTS = """() => [...document.querySelectorAll('figure > svg:not([id^=machine]) text')].map(one =>
+TEXTS = """() => [...document.querySelectorAll('figure > svg text, figure > div.wide > svg text')].map(one =>
   parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b))"""
 
 
@@ -220,6 +219,39 @@ def test_a_papers_page(browser, tmp_path, view):
     (words, least), _ = page.evaluate(CONTRASTS)
     assert words > 100
     assert least >= 4.5
+    context.close()
+
+
+def test_claims_are_filtered_by_status_with_the_keyboard(browser, tmp_path):
+    """Arrow keys choose a status, offline; without JavaScript the filter is hidden and every claim is there."""
+    path = write_paper("extrapolation", tmp_path)["extrapolation"]
+    context = browser.new_context(viewport={"width": DESK[0], "height": DESK[1]}, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    rows = page.locator("table.claims tbody tr")
+    every = rows.count()
+    assert page.locator("table.claims tbody tr:visible").count() == every
+    page.locator("fieldset.filter input").first.focus()
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("fieldset.filter input:checked").get_attribute("value")
+    shown = page.locator("table.claims tbody tr:visible")
+    assert 0 < shown.count() < every
+    assert (
+        page.locator(f"table.claims tbody tr:visible td:last-child .{chosen}").count()
+        == shown.count()
+    )
+    assert (
+        page.locator("fieldset.filter output").inner_text()
+        == f"{shown.count()} of {every} rows shown"
+    )
+    page.keyboard.press("ArrowUp")
+    assert shown.count() == every
+    context.close()
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert not page.locator("fieldset.filter").is_visible()
+    assert page.locator("table.claims tbody tr:visible").count() == every
     context.close()
 
 

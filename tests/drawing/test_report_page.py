@@ -11,13 +11,14 @@ from PIL import Image
 
 from tenfold.core.errors import TenfoldError
 from tenfold.drawing import curves as collect
-from tenfold.drawing.figures import DASHES, PALETTE, accuracy_by_length, heatmap, style
+from tenfold.drawing.figures import accuracy_by_length, heatmap
 from tenfold.drawing.report_page import write_report, write_story
-from tenfold.drawing.report_sections import _slugs, marked
-from tenfold.drawing.run_groups import Story, gather, grouped, names
+from tenfold.drawing.report_sections import marked, slugs
+from tenfold.drawing.run_groups import Story, gather, grouped
 from tenfold.results.collect import Collected
 from tenfold.results.collect import collect as collect_rows
 from tenfold.results.collect import write as write_results
+from tenfold.results.method_names import names
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.run import Answer
 from tenfold.runs.train import train
@@ -186,12 +187,6 @@ def test_a_map_has_the_first_operand_across_and_the_second_upward(tmp_path):
     assert at["15"][1] < at["11"][1] == at["51"][1]  # y counts downward
 
 
-def test_more_curves_than_colours_are_told_apart():
-    styles = [style(number) for number in range(len(PALETTE) * len(DASHES))]
-    assert len({(one.color, one.dashes) for one in styles}) == len(styles)
-    assert len({(one.color, one.marker) for one in styles[: 3 * len(PALETTE)]}) == 3 * len(PALETTE)
-
-
 class Tags(HTMLParser):
     def __init__(self):
         super().__init__()
@@ -331,7 +326,7 @@ def test_whatever_a_name_holds_is_text_on_the_page(plain, tmp_path):
 
 
 def test_names_of_files_are_told_apart():
-    assert _slugs(["a 2", "a", "A", "a!", "", "?"]) == [
+    assert slugs(["a 2", "a", "A", "a!", "", "?"]) == [
         "a-2",
         "a",
         "a-3",

@@ -18,7 +18,7 @@ ALONE = {
     "run": "", "paper": "paper", "claim": "", "recipe": "paper/theory", "task": "", "format": "",
     "encoding": "alibi", "scheme": "", "label": "", "seed": 0, "trained": None, "length": None,
     "slice": "uniform", "metric": "converges", "value": 1.0, "n": 0, "low": None, "high": None,
-    "checkpoint": "", "steps": None, "fingerprint": "", "commit": "c", "date": "d",
+    "checkpoint": "", "steps": None, "fingerprint": "", "commit": "c", "date": "d", "evaluated_pe": "",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.evals import wilson
+from tenfold.evals.statistics import wilson
 from tenfold.results.collect import collect
 from tenfold.results.selection import select
 from tenfold.results.summary import cells, columns_of, mixed

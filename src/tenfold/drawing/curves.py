@@ -57,6 +57,7 @@ class Curve:
     points: tuple[Point, ...]
     trained: int | None  # the longest training length; none where the axis is not of lengths
     counted: str  # what a length counts: `digits of the longer operand`
+    encoding: str = ""  # its registered name, which decides the colour and the marker
 
 
 def curves(
@@ -72,13 +73,15 @@ def curves(
         points = tuple(_point(length, by_length[length]) for length in sorted(by_length))
         if points:
             trained, counts = group.recipe.data.length, counted(group.recipe.task)
-            curves.append(Curve(group.name, group.label, points, trained, counts))
+            curves.append(
+                Curve(group.name, group.label, points, trained, counts, group.recipe.pe.name)
+            )
     return curves
 
 
 def _is(row: Row, slice: str, metric: str = "exact", checkpoint: str = "best") -> bool:
     chosen = (row["slice"], row["metric"], row["checkpoint"]) == (slice, metric, checkpoint)
-    return chosen and row["length"] is not None
+    return chosen and row["length"] is not None and not row.get("evaluated_pe")
 
 
 def _point(length: int, rows: list[Row]) -> Point:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,26 +22,16 @@ from PIL import Image
 from torch import Tensor
 
 from tenfold.drawing.curves import Curve
+from tenfold.drawing.encoding_style import Style, encoding_styles
 from tenfold.drawing.inline_svg import inline
+from tenfold.drawing.palette import GREY, SOFT
 
-# Okabe and Ito: distinct for every kind of colour vision
-PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = "osD^vPX"
-DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
 RIGHT = "exactly right, %"
 SHORT = 5  # what an axis starts with, where nothing was trained on its numbers
 MOST_BANDS = 8  # more of them hide each other
+MOST_TICKS = 8  # of a logarithmic axis; more of them run into each other
 DPI = 200  # of PNG files
 SMALL, LARGE = (3.5, 2.7), (4.2, 3.1)  # inches; on a phone's 343 pixels a point is 1.1 to 1.4
-
-
-@dataclass(frozen=True)
-class Style:
-    """The look of a curve: colour, marker and dashes."""
-
-    color: str
-    marker: str
-    dashes: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -58,13 +48,6 @@ class Figure:
         return inline(self.drawing, self.files[0].stem, self.title)
 
 
-def style(number: int) -> Style:
-    """28 curves with their own colour and dashes; the marker moves on with every round of colours."""
-    round_, place = divmod(number, len(PALETTE))
-    marker = MARKERS[(place + 2 * round_) % len(MARKERS)]
-    return Style(PALETTE[place], marker, DASHES[round_ % len(DASHES)])
-
-
 def accuracy_by_length(
     curves: Sequence[Curve],
     path: Path,
@@ -79,10 +62,36 @@ def accuracy_by_length(
 
     With `alone`, only the curve of that name has its colour and band, before the others in grey.
     """
-    styles = styles or {curve.name: style(number) for number, curve in enumerate(curves)}
+    styles = styles or encoding_styles({curve.name: curve.encoding for curve in curves})
     figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
     draw_accuracy(axes, curves, styles, alone=alone, small=small, of=of)
     return save_figure(figure, path, title, _legend(curves) if alone is None else None)
+
+
+def accuracy_panels(
+    curves: Sequence[Curve], path: Path, title: str, styles: Mapping[str, Style]
+) -> Figure:
+    """A file with a panel for each curve, before the others in grey: small multiples instead of a long legend."""
+    return panels(
+        curves, path, title,
+        lambda axes, curve: draw_accuracy(axes, curves, styles, alone=curve.name, small=True),
+    )  # fmt: skip
+
+
+def panels(
+    curves: Sequence[Curve], path: Path, title: str, draw: Callable[[Any, Curve], None]
+) -> Figure:
+    """A file with a panel for each curve under its name."""
+    columns = min(4, len(curves))
+    rows = -(-len(curves) // columns)
+    size = (SMALL[0] * columns, SMALL[1] * rows)
+    figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    for axes, curve in zip(grid.flat, curves, strict=False):
+        draw(axes, curve)
+        axes.set_title(_plain(curve.name), fontsize=9, loc="left", pad=18)
+    for axes in grid.flat[len(curves) :]:
+        axes.set_visible(False)
+    return save_figure(figure, path, title, None)
 
 
 def draw_accuracy(
@@ -111,22 +120,14 @@ def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey:
     points = curve.points
     x, y = [point.length for point in points], [100 * point.median for point in points]
     if grey:
-        axes.plot(x, y, color="#B0B0B0", lw=0.8, zorder=1)
+        axes.plot(x, y, color=GREY, lw=0.8, zorder=1)
         return
     if band:
         low, high = zip(*(point.spread for point in points), strict=True)
         axes.fill_between(
             x, [100 * v for v in low], [100 * v for v in high], color=style.color, alpha=0.18, lw=0
         )
-    axes.plot(
-        x,
-        y,
-        color=style.color,
-        marker=style.marker,
-        ms=3 if small else 4.5,
-        lw=1.3 if small else 1.7,
-        dashes=style.dashes or (None, None),
-    )
+    axes.plot(x, y, ms=3 if small else 4.5, lw=1.3 if small else 1.7, **style.line())
 
 
 def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
@@ -136,7 +137,7 @@ def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
         axes.set_xscale("log")
         axes.set_xlim(0.9, 1.1 * longest)
         shown = [d * 10**e for e in range(10) for d in (1, 2, 5) if d * 10**e <= longest]
-        shown = shown if len(shown) <= 10 else [n for n in shown if str(n)[0] == "1"]
+        shown = shown if len(shown) <= MOST_TICKS else [n for n in shown if str(n)[0] == "1"]
         axes.set_xticks(shown, [f"{n:,}" for n in shown])
         axes.xaxis.set_minor_locator(NullLocator())
     else:
@@ -154,9 +155,7 @@ def _trained(axes: Any, curves: Sequence[Curve]) -> None:
     left = axes.get_xlim()[0]
     units = {curve.counted.split()[0] for curve in curves}  # `digits` of the longer operand
     text = f"trained on up to {upto} {units.pop() if len(units) == 1 else 'digits'}"
-    axes.annotate(
-        text, (left, 1.02), xycoords=("data", "axes fraction"), fontsize=9, color="#555555"
-    )
+    axes.annotate(text, (left, 1.02), xycoords=("data", "axes fraction"), fontsize=9, color=SOFT)
 
 
 EDGE = (("#101010", 3.2), ("#FAFAFA", 1.4))  # seen on the darkest cell and on the lightest

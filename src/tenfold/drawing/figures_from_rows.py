@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from matplotlib import pyplot
 from matplotlib.ticker import MaxNLocator
 
 from tenfold.drawing.curves import Curve, Point
-from tenfold.drawing.figures import LARGE, PALETTE, RIGHT, accuracy_by_length, save_files, style
+from tenfold.drawing.encoding_style import Style, encoding_styles, style
+from tenfold.drawing.figures import LARGE, RIGHT, accuracy_by_length, save_files
+from tenfold.drawing.palette import GREY, PALETTE
 from tenfold.drawing.perplexity_curves import perplexity_by_length
 from tenfold.results.row_schema import Row
 from tenfold.runs.build import counted as what_counts
@@ -47,7 +50,10 @@ def perplexity(
 ) -> list[Path]:
     """Perplexity against length, median and worst to best seed, both on logarithmic axes."""
     curves = _curves(_perplexities(rows, slice), series, lambda row: row["length"])
-    return list(perplexity_by_length(curves, path, title).files) if curves else []
+    if not curves:
+        return []
+    looks = _looks({curve.name: curve.encoding for curve in curves})
+    return list(perplexity_by_length(curves, path, title, looks).files)
 
 
 def rise(
@@ -75,9 +81,36 @@ def rise(
     return list(drawn.files)
 
 
+def laid_over(
+    rows: Sequence[Row], behind: Sequence[Row], change: str, path: Path, title: str
+) -> list[Path]:
+    """Curves of changed runs before those that they were changed from, in grey: exact match, and perplexity.
+
+    `change` says in the legend what was changed. The files are `PATH-exact` and `PATH-perplexity`, as far as there are rows.
+    """
+    files: list[Path] = []
+    for metric, draw in (("exact", accuracy_by_length), ("perplexity", perplexity_by_length)):
+        looks: dict[str, Style] = {}
+        shown: list[Curve] = []
+        for part, words in ((behind, "{}, as committed"), (rows, "{} with " + change)):
+            measured = [row for row in part if _is(row, "uniform", metric)]
+            names = dict.fromkeys(row["recipe"] for row in measured)
+            series = {name: words.format(name.partition("/")[2] or name) for name in names}
+            curves = _curves(measured, series, lambda row: row["length"])
+            styles = encoding_styles({curve.name: curve.encoding for curve in curves})
+            looks |= {
+                name: replace(look, color=GREY) if part is behind else look
+                for name, look in styles.items()
+            }
+            shown += curves
+        if any(curve.name.endswith(change) for curve in shown):
+            drawn = draw(shown, path.with_name(f"{path.name}-{metric}"), title, looks)
+            files += drawn.files
+    return files
+
+
 def _perplexities(rows: Sequence[Row], slice: str) -> list[Row]:
-    wanted = (slice, "perplexity", "best")
-    return [row for row in rows if (row["slice"], row["metric"], row["checkpoint"]) == wanted]
+    return [row for row in rows if _is(row, slice, "perplexity")]
 
 
 def by_run(
@@ -113,9 +146,15 @@ def by_count(
 ) -> list[Path]:
     """Exact match at one length against the size of the training set: rows of recipes such as `tiny/adder-from-300`."""
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
-    for number, (name, words) in enumerate(series.items()):
+    used = {name: {f"{name}-from-{count}" for count in counts} for name in series}
+    encodings = {
+        name: next((row["encoding"] for row in rows if row["recipe"] in used[name]), "")
+        for name in series
+    }
+    looks = _looks(encodings)
+    for name, words in series.items():
         values = {count: _values(rows, f"{name}-from-{count}", length) for count in counts}
-        _seeds(axes, number, values, words)
+        _seeds(axes, looks[name], values, words)
     axes.set(xscale="log", xlabel="problems in the training set", ylabel=RIGHT, ylim=(-3, 103))  # fmt: skip
     return _saved(figure, axes, path, title)
 
@@ -131,20 +170,20 @@ def by_digit(
             digit = re.fullmatch(rf"{metric}-(\d+)", row["metric"])
             if digit is not None and row["recipe"] == recipe:
                 by_digit.setdefault(int(digit[1]), []).append(row["value"])
-        _seeds(axes, number, dict(sorted(by_digit.items())), words)
+        _seeds(axes, style(number), dict(sorted(by_digit.items())), words)
     axes.set(xlabel="digit of the answer, from the units on", ylabel="R$^2$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return _saved(figure, axes, path, title)
 
 
-def _seeds(axes: Any, number: int, values: Mapping[int, Sequence[float]], words: str) -> None:
+def _seeds(axes: Any, look: Style, values: Mapping[int, Sequence[float]], words: str) -> None:
     """A line through the median seeds, and from the worst to the best."""
     at = [place for place in values if values[place]]
     if at:
         middle = [statistics.median(values[place]) for place in at]
         low, high = ([pick(values[place]) for place in at] for pick in (min, max))
-        axes.fill_between(at, low, high, color=PALETTE[number], alpha=0.15, lw=0)
-        axes.plot(at, middle, color=PALETTE[number], marker="o", ms=4, lw=1.4, label=words)
+        axes.fill_between(at, low, high, color=look.color, alpha=0.15, lw=0)
+        axes.plot(at, middle, ms=4, lw=1.4, label=words, **look.line())
 
 
 def _values(rows: Sequence[Row], recipe: str, length: int) -> list[float]:
@@ -206,8 +245,10 @@ def measured_as(rows: Sequence[Row], metric: str) -> list[Row]:
     return [{**row, "metric": "exact"} for row in rows if row["metric"] == metric]
 
 
-def _is(row: Row, slice: str) -> bool:
-    return (row["slice"], row["metric"], row["checkpoint"]) == (slice, "exact", "best")
+def _is(row: Row, slice: str, metric: str = "exact") -> bool:
+    """Whether a row has this slice and metric, of the best checkpoint with the run's own encoding."""
+    stated = (row["slice"], row["metric"], row["checkpoint"])
+    return stated == (slice, metric, "best") and not row.get("evaluated_pe")
 
 
 def _curves(
@@ -224,7 +265,7 @@ def _curves(
             points = tuple(_point(where, at[where]) for where in sorted(at))
             counts = counted or what_counts(own[0]["task"])
             trained = own[0]["trained"] if counted is None else None
-            curves.append(Curve(words, "", points, trained, counts))
+            curves.append(Curve(words, "", points, trained, counts, own[0]["encoding"]))
     return curves
 
 
@@ -238,8 +279,15 @@ def _point(where: int, rows: Sequence[Row]) -> Point:
 def _drawn(curves: Sequence[Curve], path: Path, title: str, of: str = RIGHT) -> list[Path]:
     if not curves:
         return []
-    styles = {curve.name: style(number) for number, curve in enumerate(curves)}
-    return list(accuracy_by_length(curves, path, title, styles, of=of).files)
+    looks = _looks({curve.name: curve.encoding for curve in curves})
+    return list(accuracy_by_length(curves, path, title, looks, of=of).files)
+
+
+def _looks(encodings: Mapping[str, str]) -> dict[str, Style]:
+    """Looks by encoding; where a figure compares models of one encoding, colours tell these apart instead."""
+    if len(set(encodings.values())) == 1 < len(encodings):
+        return {name: style(number) for number, name in enumerate(encodings)}
+    return encoding_styles(encodings)
 
 
 def _saved(figure: Any, axes: Any, path: Path, title: str) -> list[Path]:
@@ -301,9 +349,7 @@ def median(rows: Sequence[Row], recipe: str, length: int) -> float:
 
 def by_seed(rows: Sequence[Row], recipe: str, length: int) -> list[float]:
     """Exact match of every seed's best checkpoint."""
-    wanted = {"recipe": recipe, "length": length, "slice": "uniform", "metric": "exact"}
-    wanted["checkpoint"] = "best"
-    return [row["value"] for row in rows if all(row[key] == wanted[key] for key in wanted)]
+    return [row["value"] for row in rows if (row["recipe"], row["length"]) == (recipe, length) and _is(row, "uniform")]  # fmt: skip
 
 
 def cell(ours: Sequence[float], theirs: float | None) -> str:

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from tenfold.drawing.figures import Style
-from tenfold.drawing.inline_svg import COLOURS
+from tenfold.drawing.encoding_style import Style
+from tenfold.drawing.palette import ON_PAGE, css
 from tenfold.drawing.run_groups import Group
 
 WIDE = "max-width: 52rem; min-width: 34rem"  # the style of a figure with panels side by side
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5c5c5c; --line: #d0d0d0; --paper: #fff;
-  --panel: #f2f2f2; --bad: #b3261e; --blue: #0072b2; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e8; --soft: #a8a8a8; --line: #4a4a4a; --paper: #161616; --panel: #262626; --bad: #ff8a7a;
-    --blue: #2389d0; } }
-* { box-sizing: border-box; }
+STYLE = (
+    f"""
+{css()}"""
+    + """* { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 56rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+  max-width: 74rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.5rem; }
-h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; } h4 { font-size: .9rem; margin: 1rem 0 .25rem; }
+p, li, figcaption { max-width: 54rem; }
 p.soft, figcaption, small, summary small { color: var(--soft); font-size: .9rem; }
-figure { margin: 1rem 0; } figure > svg { display: block; width: 100%; max-width: 30rem; height: auto; fill: currentColor; }
+figure { margin: 1rem 0; } figure > svg, figure > div.wide > svg { display: block; width: 100%; max-width: 30rem; height: auto; fill: currentColor; }
 figure img { max-width: 100%; border-radius: 6px; background: #fff; }
+@media (prefers-color-scheme: dark) { /* white paper becomes dark, colours keep their hue */
+  figure img { filter: invert(.914) hue-rotate(180deg); } }
 div.many { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 0 1.5rem; }
 div.maps { grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); }
 div.many figcaption { color: var(--ink); }
 div.wide { overflow-x: auto; overflow-wrap: normal; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+table { border-collapse: collapse; overflow-wrap: break-word; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
 table.by th:first-child { position: sticky; left: 0; background: var(--paper); white-space: normal; min-width: 8rem;
@@ -38,15 +38,20 @@ table.by tr.label th { font-weight: 600; border-bottom: 0; padding-top: .8rem; }
 td small { display: block; font-size: .75rem; line-height: 1.2; }
 code, .digits { font-family: ui-monospace, monospace; }
 .wrong { color: var(--bad); font-weight: 700; text-decoration: underline; }
+table.worked td { text-align: left; } table.worked th { text-align: left; }
 table.facts th, table.facts td { text-align: left; white-space: normal; vertical-align: top; }
+table.facts td:first-child { min-width: 6rem; } table.facts td:last-child { min-width: 11rem; }
 ul.legend { list-style: none; padding: 0; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; font-size: .9rem; }
 ul.legend li { display: flex; align-items: baseline; }
 ul.legend li.label { flex-basis: 100%; color: var(--soft); }
 ul.legend svg { flex: none; width: 2.4rem; height: .8rem; margin-right: .4rem; position: relative; top: .05rem; }
+ul.signs { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .8rem; } ul.signs li { display: contents; }
+ul.signs svg, ul.signs code { justify-self: center; }
 div.left-out { border-left: 4px solid var(--bad); background: var(--panel); padding: .25rem 1rem; font-size: .9rem; }
 details { margin: .5rem 0; } details details { margin-left: 1rem; }
 pre { overflow-x: auto; font-size: .8rem; overflow-wrap: normal; background: var(--panel); padding: .5rem .75rem; }
 """
+)
 
 MARKS = {  # the markers of figures, around the middle of a swatch of 38 x 12
     "o": '<circle cx="19" cy="6" r="3.6"/>',
@@ -56,6 +61,11 @@ MARKS = {  # the markers of figures, around the middle of a swatch of 38 x 12
     "v": '<path d="M19 10l4-7.5h-8z"/>',
     "P": '<path d="M17.5 2h3v2.5h2.5v3h-2.5v2.5h-3v-2.5h-2.5v-3h2.5z"/>',
     "X": '<path d="M15 4l2-2 2 2 2-2 2 2-2 2 2 2-2 2-2-2-2 2-2-2 2-2z"/>',
+    "*": '<path d="M19 .8l1.3 3.6 3.9.1-3.1 2.3 1.1 3.7-3.2-2.2-3.2 2.2 1.1-3.7-3.1-2.3 3.9-.1z"/>',
+    "<": '<path d="M15 6l7.5-4v8z"/>',
+    ">": '<path d="M23 6l-7.5-4v8z"/>',
+    "p": '<path d="M19 1.6l4.2 3-1.6 5h-5.2l-1.6-5z"/>',
+    "h": '<path d="M19 1.6l3.8 2.2v4.4l-3.8 2.2-3.8-2.2v-4.4z"/>',
 }
 
 
@@ -81,18 +91,23 @@ def legend(groups: Sequence[Group], styles: Mapping[str, Style]) -> str:
 
 
 def _swatch(style: Style) -> str:
-    color = COLOURS.get(style.color.lower(), style.color)
+    color = ON_PAGE[style.color.lower()]
+    fill = "var(--paper)" if style.hollow else color
     dashes = " ".join(f"{2 * length:g}" for length in style.dashes) or "none"
     return (
-        f'<svg viewBox="0 0 38 12" aria-hidden="true" style="fill: {color}; stroke: {color}">'
+        f'<svg viewBox="0 0 38 12" aria-hidden="true" style="fill: {fill}; stroke: {color}">'
         f'<path d="M0 6h38" stroke-width="2" stroke-dasharray="{dashes}"/>{MARKS[style.marker]}</svg>'
     )
 
 
-def table(rows: Mapping[str, Mapping[int, str]], labels: Mapping[str, str] | None = None) -> str:
-    """Cells (HTML) by the name of their row and by length; rows under the heading of their label, if given."""
+def table(
+    rows: Mapping[str, Mapping[int, str]],
+    labels: Mapping[str, str] | None = None,
+    unit: str = "digits",
+) -> str:
+    """Cells (HTML) by the name of their row and by length in `unit`; rows under the heading of their label, if given."""
     columns = sorted({length for cells in rows.values() for length in cells})
-    head = "".join(f"<th>{length}</th>" for length in columns)
+    head = "".join(f"<th>{length:,}</th>" for length in columns)
     lines, label = [], None
     for name, cells in rows.items():
         if labels and len(set(labels.values())) > 1 and labels[name] != label:
@@ -103,7 +118,7 @@ def table(rows: Mapping[str, Mapping[int, str]], labels: Mapping[str, str] | Non
         data = "".join(f"<td>{cells.get(column, '')}</td>" for column in columns)
         lines.append(f"<tr><th>{escape(name)}</th>{data}</tr>")
     return (
-        f'<div class="wide"><table class="by"><tr><th>digits</th>{head}</tr>'
+        f'<div class="wide"><table class="by"><tr><th>{escape(unit)}</th>{head}</tr>'
         f"{''.join(lines)}</table></div>"
     )
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-# What a drawing is written with, and what stands for it on a page (`tenfold.drawing.html`).
-COLOURS = {
-    "#000000": "currentColor",
-    "#ffffff": "var(--paper)",
-    "#555555": "var(--soft)",
-    "#b0b0b0": "var(--line)",
-    "#f2f2f2": "var(--panel)",
-    "#0072b2": "var(--blue)",  # too dark to be read on black
-}
+from tenfold.drawing.palette import ON_PAGE
 
 
 def inline(drawing: str, name: str, title: str) -> str:
@@ -33,15 +25,6 @@ def inline(drawing: str, name: str, title: str) -> str:
     rest = rest.replace("xlink:href=", "href=")  # the namespace is not declared, and need not be
     rest = re.sub(r'\bid="', f'id="{name}-', rest)
     rest = re.sub(r'(url\(|href=")#', rf"\1#{name}-", rest)
-    for written, shown in COLOURS.items():
+    for written, shown in ON_PAGE.items():
         rest = re.sub(written, shown, rest, flags=re.IGNORECASE)
     return f'{head} id="{name}" role="img" aria-label="{escape(title)}">{rest}'
-
-
-def inline_all(html: str, name: str, title: str) -> str:
-    """The same for every drawing in a piece of a page."""
-    parts = re.split(r"(<svg.*?</svg>)", html, flags=re.DOTALL)
-    return "".join(
-        inline(part, f"{name}-{number // 2}", title) if number % 2 else part
-        for number, part in enumerate(parts)
-    )

@@ -12,9 +12,11 @@ from matplotlib.ticker import NullLocator
 
 from tenfold.drawing import curves as collect
 from tenfold.drawing.curves import Curve, Point
-from tenfold.drawing.figures import LARGE, MOST_BANDS, Figure, Style, save_figure, style
+from tenfold.drawing.encoding_style import Style, encoding_styles
+from tenfold.drawing.figures import LARGE, MOST_BANDS, SMALL, Figure, panels, save_figure
 from tenfold.drawing.html import details, legend, table
-from tenfold.drawing.report_sections import styles_of
+from tenfold.drawing.palette import GREY, SOFT
+from tenfold.drawing.report_sections import many, slugs, styles_of, unit_of
 from tenfold.drawing.run_groups import Group
 from tenfold.results.result_text import as_markdown
 
@@ -36,13 +38,21 @@ def section(groups: Sequence[Group], out: Path, title: str) -> str:
     if not drawn_curves:
         return ""
     styles = styles_of(groups)
-    drawn = perplexity_by_length(drawn_curves, out / "perplexity", title, styles)
     reading = [group for group in groups if curves([group])]
     n = max(point.n for curve in drawn_curves for point in curve.points)
+    caption = (
+        f"The same {n:,} tokens at every length, in blocks of it one after another. Line: median over seeds. "
+        "Band: worst to best seed; of one seed, the 95% bootstrap interval over passages of the text."
+    )
+    if len(drawn_curves) > MOST_BANDS:
+        grey = f"{caption} In grey: the other {len(drawn_curves) - 1} curves."
+        figure = f'<p class="soft">{grey}</p>{_alone(drawn_curves, styles, out, title)}'
+    else:
+        drawn = perplexity_by_length(drawn_curves, out / "perplexity", title, styles)
+        shown = legend(reading, styles)
+        figure = f"<figure>{drawn.svg}{shown}<figcaption>{caption}</figcaption></figure>"
     parts = [
-        f"<figure>{drawn.svg}{legend(reading, styles)}<figcaption>The same {n:,} tokens at every length, in blocks of it "
-        "one after another. Line: median over seeds. Band: worst to best seed; of one seed, the 95% bootstrap interval "
-        "over passages of the text.</figcaption></figure>",
+        figure,
         "<h2>Perplexity by length</h2>",
         _by_length(drawn_curves),
     ]
@@ -55,6 +65,28 @@ def section(groups: Sequence[Group], out: Path, title: str) -> str:
     if places := _by_place(groups):
         parts.append(details("Loss by how many tokens are in sight, at the longest length", places))
     return "\n".join(parts)
+
+
+def _alone(shown: Sequence[Curve], styles: Mapping[str, Style], out: Path, title: str) -> str:
+    """Each curve before the others in grey; the same in one file."""
+    panels(shown, out / "perplexity", title, lambda axes, c: _panel(axes, shown, styles, c.name))
+    drawn = []
+    for curve, slug in zip(shown, slugs([each.name for each in shown]), strict=True):
+        figure, axes = pyplot.subplots(figsize=SMALL, layout="constrained")
+        _panel(axes, shown, styles, curve.name)
+        path = out / f"perplexity-{slug}"
+        drawn.append((curve.name, save_figure(figure, path, curve.name, None).svg))
+    return many(drawn)
+
+
+def _panel(axes: Any, shown: Sequence[Curve], styles: Mapping[str, Style], alone: str) -> None:
+    for curve in shown:
+        if curve.name == alone:
+            _draw(axes, curve, styles[curve.name], band=True)
+        else:
+            lengths, medians = zip(*((p.length, p.median) for p in curve.points), strict=True)
+            axes.plot(lengths, medians, color=GREY, lw=0.8, zorder=1)
+    _axes(axes, shown, "perplexity", None, None)
 
 
 def markdown(groups: Sequence[Group]) -> str:
@@ -78,7 +110,7 @@ def cell(point: Point) -> str:
 
 def _by_length(shown: Sequence[Curve]) -> str:
     rows = {curve.name: {point.length: _cell(point) for point in curve.points} for curve in shown}
-    return table(rows, {curve.name: curve.label for curve in shown})
+    return table(rows, {curve.name: curve.label for curve in shown}, unit_of(shown))
 
 
 def _cell(point: Point) -> str:
@@ -98,7 +130,7 @@ def _by_place(groups: Sequence[Group]) -> str:
                 at = {p.length: p for curve in losses for p in curve.points}
                 if longest in at:
                     rows.setdefault(group.name, {})[last] = f"{at[longest].median:.3f}"
-    return table(rows) if rows else ""
+    return table(rows, None, "tokens") if rows else ""
 
 
 def perplexity_by_length(
@@ -112,10 +144,21 @@ def perplexity_by_length(
     limits: tuple[float, float] | None = None,
 ) -> Figure:
     """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded."""
-    styles = styles or {curve.name: style(number) for number, curve in enumerate(lines)}
+    styles = styles or encoding_styles({curve.name: curve.encoding for curve in lines})
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for curve in lines:
         _draw(axes, curve, styles[curve.name], band=len(lines) <= MOST_BANDS)
+    _axes(axes, lines, quantity, level, limits)
+    return save_figure(figure, path, title, [curve.name for curve in lines])
+
+
+def _axes(
+    axes: Any,
+    lines: Sequence[Curve],
+    quantity: str,
+    level: float | None,
+    limits: tuple[float, float] | None,
+) -> None:
     lengths = sorted({point.length for curve in lines for point in curve.points})
     axes.set(xscale="log", xlabel=lines[0].counted, ylabel=quantity)
     axes.set_xticks(lengths, [f"{length:,}" for length in lengths], rotation=35, ha="right")
@@ -134,10 +177,9 @@ def perplexity_by_length(
     left = axes.get_xlim()[0]
     axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)
     axes.set_xlim(left=left)
-    axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color="#555555", loc="left")
+    axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color=SOFT, loc="left")
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
-    return save_figure(figure, path, title, [curve.name for curve in lines])
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -161,6 +203,4 @@ def _draw(axes: Any, curve: Curve, style: Style, band: bool) -> None:
     if band:
         low, high = zip(*(point.spread for point in curve.points), strict=True)
         axes.fill_between(x, low, high, color=style.color, alpha=0.18, lw=0)
-    axes.plot(
-        x, y, color=style.color, marker=style.marker, ms=4.5, lw=1.7, dashes=style.dashes or (None, None)
-    )  # fmt: skip
+    axes.plot(x, y, ms=4.5, lw=1.7, **style.line())

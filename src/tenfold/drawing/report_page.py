@@ -70,8 +70,9 @@ def write_story(
             write_atomically(written[what], text.encode())
     except OSError as error:
         raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
-    if collect.curves(story.groups):
-        written |= {"figure": out / "accuracy.png", "svg": out / "accuracy.svg"}
+    for task, name in (figures := sections.accuracy_figures(story.groups)).items():
+        of = f" of {task}" if len(figures) > 1 else ""
+        written |= {f"figure{of}": out / f"{name}.png", f"svg{of}": out / f"{name}.svg"}
     if perplexity.curves(story.groups):
         written |= {name: out / f"perplexity.{kind}" for name, kind in perplexity.FILES.items()}
     return written

@@ -15,7 +15,8 @@ import yaml
 from tenfold.core.errors import TenfoldError
 from tenfold.drawing import curves as collect
 from tenfold.drawing.curves import Curve, Point
-from tenfold.drawing.figures import MOST_BANDS, Style, accuracy_by_length, heatmap, style
+from tenfold.drawing.encoding_style import Style, encoding_styles
+from tenfold.drawing.figures import MOST_BANDS, accuracy_by_length, accuracy_panels, heatmap
 from tenfold.drawing.html import details, legend, table
 from tenfold.drawing.run_groups import Group, band, environment
 from tenfold.results.result_text import coverage_text
@@ -23,6 +24,8 @@ from tenfold.results.row_schema import Row
 from tenfold.runs.run import Answer, Run
 
 LENGTHS = 5  # of worked examples
+FLAT = 0.02  # medians of a flat curve differ by this at most
+LONG, ENDS = 24, 8  # a longer number is shortened to this many digits at each end
 
 
 def seeds(groups: Sequence[Group]) -> str:
@@ -39,22 +42,54 @@ def left_out(problems: Sequence[str]) -> str:
     return f'<div class="left-out"><p><b>Left out</b></p><ul>{lines}</ul></div>'
 
 
+def by_task(groups: Sequence[Group]) -> dict[str, list[Group]]:
+    """Groups by the name of their task, in the order in which tasks come first."""
+    tasks: dict[str, list[Group]] = {}
+    for group in groups:
+        tasks.setdefault(group.recipe.task.name, []).append(group)
+    return tasks
+
+
+def accuracy_figures(groups: Sequence[Group]) -> dict[str, str]:
+    """The names of the figures of accuracy by task: `accuracy`, or one for each of several tasks."""
+    measured = [task for task, own in by_task(groups).items() if collect.curves(own)]
+    if len(measured) == 1:
+        return {measured[0]: "accuracy"}
+    return dict(zip(measured, slugs([f"accuracy-{task}" for task in measured]), strict=True))
+
+
 def accuracy(groups: Sequence[Group], out: Path, title: str) -> str:
-    """The figure, its legend and its table; with many curves also each alone."""
-    curves = collect.curves(groups)
-    if not curves:
-        return ""
-    styles = styles_of(groups)
-    drawn = accuracy_by_length(curves, out / "accuracy", title, styles)
-    many = len(curves) > MOST_BANDS
+    """A part for each task: the figure with its legend, or many curves each alone; then the table."""
+    figures, parts = accuracy_figures(groups), []
+    for task, own in by_task(groups).items():
+        if task in figures and len(figures) == 1:
+            parts.append(_accuracy(own, out / figures[task], title, 2))
+        elif task in figures:
+            parts.append(f"<h2>{escape(_heading(task))}</h2>")
+            parts.append(_accuracy(own, out / figures[task], f"{title}: {task}", 3))
+    return "\n".join(parts)
+
+
+def _heading(task: str) -> str:
+    """`modular-addition` -> `Modular addition`."""
+    return task.replace("-", " ").capitalize()
+
+
+def _accuracy(groups: Sequence[Group], path: Path, title: str, level: int) -> str:
+    curves, styles = collect.curves(groups), styles_of(groups)
     several = any(len(group.runs) > 1 for group in groups)
-    caption = (
-        f"Line: median over seeds. Band{' (below, one by one)' if many else ''}: {band(groups)}."
-    )
+    caption = f"Line: median over seeds. Band: {band(groups)}."
+    if len(curves) > MOST_BANDS:
+        accuracy_panels(curves, path, title, styles)
+        grey = f"{caption} In grey: the other {len(curves) - 1} curves."
+        figure = f'<p class="soft">{grey}</p>{_alone(curves, styles, path)}'
+    else:
+        drawn = accuracy_by_length(curves, path, title, styles)
+        shown = legend(_with(groups, [collect.MAIN]), styles)
+        figure = f"<figure>{drawn.svg}{shown}<figcaption>{caption}</figcaption></figure>"
     parts = [
-        f"<figure>{drawn.svg}{legend(_with(groups, [collect.MAIN]), styles)}<figcaption>{caption}</figcaption></figure>",
-        _alone(curves, styles, out) if many else "",
-        "<h2>By length</h2>",
+        figure,
+        f"<h{level}>By length</h{level}>",
         f'<p class="soft">% exactly right on the slice {collect.MAIN}, {_problems(curves)} a length and '
         f"seed: median, {band(groups)}"
         f"{_coverage(curves)}.</p>",
@@ -70,18 +105,20 @@ def accuracy(groups: Sequence[Group], out: Path, title: str) -> str:
 
 
 def styles_of(groups: Sequence[Group]) -> dict[str, Style]:
-    """A group looks the same in every figure."""
-    return {group.name: style(number) for number, group in enumerate(groups)}
+    """A group looks the same in every figure, and has the colour and the marker of its encoding."""
+    return encoding_styles({group.name: group.recipe.pe.name for group in groups})
 
 
-def _alone(curves: Sequence[Curve], styles: Mapping[str, Style], out: Path) -> str:
+def _alone(curves: Sequence[Curve], styles: Mapping[str, Style], path: Path) -> str:
+    first = path.name.replace("accuracy", "alone", 1)
     drawn = [
         accuracy_by_length(
-            curves, out / f"alone-{slug}", curve.name, styles, alone=curve.name, small=True
+            curves, path.with_name(f"{first}-{slug}"), curve.name, styles,
+            alone=curve.name, small=True,
         )
-        for curve, slug in zip(curves, _slugs([c.name for c in curves]), strict=True)
-    ]
-    return _many([(curve.name, each.svg) for curve, each in zip(curves, drawn, strict=True)])
+        for curve, slug in zip(curves, slugs([c.name for c in curves]), strict=True)
+    ]  # fmt: skip
+    return many([(curve.name, each.svg) for curve, each in zip(curves, drawn, strict=True)])
 
 
 def _problems(curves: Sequence[Curve]) -> str:
@@ -93,7 +130,7 @@ def _problems(curves: Sequence[Curve]) -> str:
 def _by_length(curves: Sequence[Curve], cell: Any) -> str:
     """A row a recipe; a column a length."""
     rows = {curve.name: {point.length: cell(point) for point in curve.points} for curve in curves}
-    return table(rows, {curve.name: curve.label for curve in curves})
+    return table(rows, {curve.name: curve.label for curve in curves}, unit_of(curves))
 
 
 def _measured(point: Point) -> str:
@@ -126,32 +163,73 @@ def _solved(point: Point) -> str:
 
 
 def hard(groups: Sequence[Group], out: Path, title: str) -> str:
-    """A small figure a slice, and the numbers by recipe."""
-    names = [name for name in collect.slices(groups) if name != collect.MAIN]
-    if not names:
+    """A part for each task: a small figure for each slice, and the numbers by recipe."""
+    tasks = {task: own for task, own in by_task(groups).items() if _hard_slices(own)}
+    if not tasks:
         return ""
-    styles, drawn = styles_of(groups), []
-    for name, slug in zip(names, _slugs(names), strict=True):
-        curves, path = collect.curves(groups, name), out / f"slice-{slug}"
-        figure = accuracy_by_length(curves, path, f"{title}: {name}", styles, small=True)
-        drawn.append((name, figure.svg))
+    parts = [
+        "<h2>Hard slices</h2>",
+        f'<p class="soft">% exactly right, median over seeds, best checkpoint. Band: {band(groups)}.</p>',
+    ]
+    for task, own in tasks.items():
+        several = len(tasks) > 1
+        parts += [f"<h3>{escape(_heading(task))}</h3>"] if several else []
+        parts.append(_hard(own, out, title, f"slice-{task}" if several else "slice"))
+    return "\n".join(parts)
+
+
+def _hard_slices(groups: Sequence[Group]) -> list[str]:
+    return [name for name in collect.slices(groups) if name != collect.MAIN]
+
+
+def _hard(groups: Sequence[Group], out: Path, title: str, first: str) -> str:
+    """Figures where they show a shape; one table of the other slices. Many recipes have tables alone."""
+    names, styles = _hard_slices(groups), styles_of(groups)
+    curves = {name: collect.curves(groups, name) for name in names}
+    drawn_names = [name for name in names if has_shape(curves[name])]
+    if len(_with(groups, names)) > MOST_BANDS:
+        drawn_names = []
+    drawn = []
+    for name, slug in zip(names, slugs(names), strict=True):
+        if name in drawn_names:
+            path = out / f"{first}-{slug}"
+            figure = accuracy_by_length(curves[name], path, f"{title}: {name}", styles, small=True)
+            drawn.append((name, figure.svg))
+    flat = {name: curves[name] for name in names if name not in drawn_names}
     tables = []
     for group in _with(groups, names):
-        rows = {
-            name: {point.length: f"{100 * point.median:.1f}" for point in curve.points}
-            for name in [collect.MAIN, *names]
-            for curve in collect.curves([group], name)
+        own = {name: collect.curves([group], name) for name in [collect.MAIN, *names]}
+        tables.append(f"<h4>{escape(group.name)}</h4>{_slice_table(own)}")
+    parts = [legend(_with(groups, drawn_names), styles), many(drawn)] if drawn else []
+    parts += [_slice_table(flat, len(groups) > 1)] if flat else []
+    return "\n".join([*parts, details("The numbers", "".join(tables))])
+
+
+def has_shape(curves: Sequence[Curve]) -> bool:
+    """Whether a figure of a slice shows more than a table: several curves, or one that is not flat, over several lengths."""
+    points = [point for curve in curves for point in curve.points]
+    values = [point.median for point in points]
+    if len({point.length for point in points}) < 2:
+        return False
+    return len(curves) > 1 or max(values) - min(values) > FLAT
+
+
+def _slice_table(curves: Mapping[str, Sequence[Curve]], named: bool = False) -> str:
+    """Medians by length, a row for each slice, or for each slice and recipe."""
+    rows = {
+        f"{name}, {curve.name}" if named else name: {
+            point.length: f"{100 * point.median:.1f}" for point in curve.points
         }
-        tables.append(f"<h3>{escape(group.name)}</h3>{table(rows)}")
-    return "\n".join(
-        [
-            "<h2>Hard slices</h2>",
-            f'<p class="soft">% exactly right, median over seeds, best checkpoint. Band: {band(groups)}.</p>',
-            legend(_with(groups, names), styles),
-            _many(drawn),
-            details("The numbers", "".join(tables)),
-        ]
-    )
+        for name, own in curves.items()
+        for curve in own
+    }
+    return table(rows, None, unit_of([curve for own in curves.values() for curve in own]))
+
+
+def unit_of(curves: Sequence[Curve]) -> str:
+    """What lengths count, in one word: `digits`, `tokens`; `length` where curves differ."""
+    units = {curve.counted.split()[0] for curve in curves}
+    return units.pop() if len(units) == 1 else "length"
 
 
 def _with(groups: Sequence[Group], slices: Sequence[str]) -> list[Group]:
@@ -163,7 +241,7 @@ def pairs(groups: Sequence[Group], out: Path) -> str:
     """Length by length: a map a recipe."""
     maps = [(group, cells) for group in groups if (cells := collect.pairs(group))]
     drawn = []
-    for (group, cells), slug in zip(maps, _slugs([group.name for group, _ in maps]), strict=True):
+    for (group, cells), slug in zip(maps, slugs([group.name for group, _ in maps]), strict=True):
         path, title = out / f"pairs-{slug}", f"{group.name}, %"
         drawn.append((group.name, heatmap(cells, path, title, group.recipe.data.length).svg))
     if not drawn:
@@ -172,11 +250,11 @@ def pairs(groups: Sequence[Group], out: Path) -> str:
         "<h2>Length by length</h2>"
         '<p class="soft">% exactly right where the first operand has the digits below and the second those at '
         "the left, median over seeds, best checkpoint. Outlined: the lengths of training. Open: not measured.</p>"
-        + _many(drawn, "many maps")
+        + many(drawn, "many maps")
     )
 
 
-def _many(drawn: Sequence[tuple[str, str]], kind: str = "many") -> str:
+def many(drawn: Sequence[tuple[str, str]], kind: str = "many") -> str:
     """Small figures beside each other, as many as there is room for."""
     figures = "".join(
         f"<figure><figcaption>{escape(name)}</figcaption>{svg}</figure>" for name, svg in drawn
@@ -184,14 +262,14 @@ def _many(drawn: Sequence[tuple[str, str]], kind: str = "many") -> str:
     return f'<div class="{kind}">{figures}</div>'
 
 
-def _slugs(names: Sequence[str]) -> list[str]:
+def slugs(names: Sequence[str]) -> list[str]:
     """Names of files: `rotary (axis column)` -> `rotary-axis-column`; a second one gets a number."""
-    slugs: list[str] = []
+    made: list[str] = []
     for name in names:
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "unnamed"
         tried = itertools.chain([slug], (f"{slug}-{number}" for number in itertools.count(2)))
-        slugs.append(next(one for one in tried if one not in slugs))
-    return slugs
+        made.append(next(one for one in tried if one not in made))
+    return made
 
 
 def examples(groups: Sequence[Group], runs: Mapping[str, Run], count: int) -> str:
@@ -216,23 +294,43 @@ def _examples(title: str, run: Run, count: int) -> str:
     except TenfoldError as error:
         return f'{head}<p class="soft">None: {escape(str(error))}</p>'
     rows = "".join(
-        f'<tr><td class="digits">{escape(a.question)}</td><td class="digits">{marked(a)}</td>'
-        f'<td class="digits">{escape(a.truth or "")}</td></tr>'
+        f'<tr><td class="digits">{marked(a)}</td><td class="digits">{escape(shortened(a.truth or ""))}</td>'
+        f'<td class="digits">{escape(shortened(a.question))}</td></tr>'
         for a in answers
     )
     return (
-        f'{head}<div class="wide"><table><tr><th>question</th><th>model</th><th>truth</th></tr>'
+        f'{head}<div class="wide"><table class="worked"><tr><th>model</th><th>truth</th><th>question</th></tr>'
         f"{rows}</table></div>"
     )
 
 
+def shortened(text: str) -> str:
+    """The text with every long number shortened in its middle.
+
+    >>> shortened("12+" + "1234567890" * 4)
+    '12+12345678…34567890 (40 digits)'
+    """
+
+    def ends(number: re.Match[str]) -> str:
+        return f"{number[0][:ENDS]}…{number[0][-ENDS:]} ({len(number[0])} digits)"
+
+    return re.sub(rf"\w{{{LONG + 1},}}", ends, text)
+
+
 def marked(answer: Answer) -> str:
-    """The model's answer with its wrong digits marked, as HTML."""
-    pairs = zip(answer.answer, answer.wrong_digits(), strict=True)
-    text = "".join(
+    """The model's answer with its wrong digits marked, as HTML; of a long answer both ends, and how many are wrong."""
+    pairs = list(zip(answer.answer, answer.wrong_digits(), strict=True))
+    if len(pairs) > LONG:
+        wrong = sum(is_wrong for _, is_wrong in pairs)
+        note = f" ({len(pairs)} digits, {wrong} wrong)" if wrong else f" ({len(pairs)} digits)"
+        return f"{_spans(pairs[:ENDS])}…{_spans(pairs[-ENDS:])}{note}"
+    return _spans(pairs) or '<span class="wrong">(nothing)</span>'
+
+
+def _spans(pairs: Sequence[tuple[str, bool]]) -> str:
+    return "".join(
         f'<span class="wrong">{escape(c)}</span>' if wrong else escape(c) for c, wrong in pairs
     )
-    return text or '<span class="wrong">(nothing)</span>'
 
 
 def provenance(groups: Sequence[Group]) -> str:

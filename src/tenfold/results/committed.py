@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
-from tenfold.results.row_schema import COLUMNS, Row, check_row, parse_value
+from tenfold.results.row_schema import COLUMNS, SINCE, Row, check_row, parse_value
 from tenfold.results.row_schema import RUNS as RUN
 from tenfold.results.tables import Collected, sound
 from tenfold.runs.recipe import Recipe
@@ -51,9 +51,10 @@ def _as_now(text: str) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Write rows as CSV text. Every number reads back exactly."""
+    """Write rows as CSV text. Every number reads back exactly. An empty column of `SINCE` is left out."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    columns = [name for name in COLUMNS if name not in SINCE or any(row.get(name) for row in rows)]
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     for row in rows:
         writer.writerow({k: repr(v) if isinstance(v, float) else v for k, v in row.items()})
@@ -94,8 +95,9 @@ def read_rows(path: Path) -> list[Row]:
         columns = tuple(reader.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
-    if columns != COLUMNS:
-        lacking = [name for name in COLUMNS if name not in columns] or ["their order"]
+    expected = tuple(name for name in COLUMNS if name not in SINCE or name in columns)
+    if columns != expected:
+        lacking = [name for name in expected if name not in columns] or ["their order"]
         raise TenfoldError(f"{path} is not a table of results: it lacks {', '.join(lacking)}")
     try:
         rows = [_row(row) for row in lines]
@@ -113,7 +115,8 @@ def _row(texts: dict[str, str]) -> Row:
         raise ValueError("a line has too many values")
     if None in texts.values():
         raise ValueError("a line is cut short")
-    row = {key: parse_value(key, text) for key, text in texts.items()}
+    given = SINCE | {key: parse_value(key, text) for key, text in texts.items()}
+    row = {key: given[key] for key in COLUMNS}
     check_row(row)
     return row
 

@@ -12,8 +12,22 @@ from tenfold.results.row_schema import Row
 from tenfold.results.summary import bounds, by_run, deciding, grouped, metric_of, mixed_rows
 from tenfold.results.tables import Collected
 
-SHARED = ("task", "format", "trained", "length", "slice", "metric", "checkpoint")  # by partners
-OWN = ("pe", "schemes", "label")  # what partners may differ in, with the recipe's name and words
+SHARED = (
+    "task",
+    "format",
+    "trained",
+    "length",
+    "slice",
+    "metric",
+    "checkpoint",
+    "evaluated_pe",
+)  # by partners
+OWN = (
+    "pe",
+    "schemes",
+    "label",
+    "include",
+)  # what partners may differ in, with the recipe's name and words
 
 
 def compare(

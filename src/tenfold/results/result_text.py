@@ -1,4 +1,4 @@
-"""Tables of results as text: for people (`table`, `md`) in per cent, for programs (`csv`, `json`) as they are."""
+"""Tables of results as text: for people (`table`, `md`, `latex`) in per cent, for programs (`csv`, `json`) as they are."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import io
 import json
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tenfold.evals.metrics import is_share
+from tenfold.results.latex import tabular
 from tenfold.results.row_schema import Row
 
 OVER_SEEDS = "over seeds (coverage)"  # an interval for the median
@@ -28,7 +30,7 @@ def readable_cells(lines: Sequence[Row], metric: str = "exact") -> list[Row]:
     """
     lines_shown = []
     for line in lines:
-        number = _percent if is_share(line.get("metric", metric)) else _plain
+        number = partial(number_text, metric=line.get("metric", metric))
         shown = _without_bounds(line)
         for column in ("median", "worst", "best"):
             shown[column] = number(line[column])
@@ -41,11 +43,11 @@ def readable_cells(lines: Sequence[Row], metric: str = "exact") -> list[Row]:
 
 def readable_pairs(lines: Sequence[Row], metric: str = "exact") -> list[Row]:
     """The same of compared encodings; differences, first minus second, are in points with their sign."""
-    return [_readable_pair(line, is_share(line.get("metric", metric))) for line in lines]
+    return [_readable_pair(line, line.get("metric", metric)) for line in lines]
 
 
-def _readable_pair(line: Row, share: bool) -> Row:
-    number, difference = (_percent, _points) if share else (_plain, _signed)
+def _readable_pair(line: Row, metric: str) -> Row:
+    number, difference = (partial(show, metric=metric) for show in (number_text, difference_text))
     own = ("median_first", "median_second", "mean", "median", "wins", "ties", "losses", "p")
     return {
         **{key: value for key, value in _without_bounds(line).items() if key not in own},
@@ -83,16 +85,18 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f}"
+def number_text(value: float, metric: str) -> str:
+    """A value of a metric: a share in per cent, anything else with four digits.
+
+    >>> number_text(0.5, "exact"), number_text(5.4321, "perplexity")
+    ('50.0', '5.432')
+    """
+    return _percent(value) if is_share(metric) else f"{value:.4g}"
 
 
-def _plain(value: float) -> str:
-    return f"{value:.4g}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4g}"
+def difference_text(value: float, metric: str) -> str:
+    """A difference of two values, with its sign: of shares in points."""
+    return f"{100 * value:+.1f}" if is_share(metric) else f"{value:+.4g}"
 
 
 def _interval(line: Row, over: str, shown: Callable[[float], str]) -> str:
@@ -102,10 +106,8 @@ def _interval(line: Row, over: str, shown: Callable[[float], str]) -> str:
 
 def as_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Aligned columns, numbers to the right; nothing is cut."""
-    texts = [[_text(value) for value in row] for row in rows]
+    texts, right = _cells(columns, rows)
     widths = [max(map(len, cells)) for cells in zip(columns, *texts, strict=True)]
-    right = [all(_numeric(text) for text in cells) for cells in zip(*texts, strict=True)]
-    right = right or [False] * len(columns)
 
     def line(cells: Sequence[str]) -> str:
         padded = zip(cells, widths, right, strict=True)
@@ -119,6 +121,21 @@ def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "".join(
         "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines
     )
+
+
+def as_latex(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A `tabular` with the rules of booktabs, numbers to the right."""
+    texts, right = _cells(columns, rows)
+    return tabular(columns, texts, right)
+
+
+def _cells(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> tuple[list[list[str]], list[bool]]:
+    """Values as text, and which columns hold nothing but numbers."""
+    texts = [[_text(value) for value in row] for row in rows]
+    right = [all(_numeric(text) for text in cells) for cells in zip(*texts, strict=True)]
+    return texts, right or [False] * len(columns)
 
 
 def as_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -142,8 +159,9 @@ WRITERS: dict[str, Callable[[Sequence[str], Sequence[Sequence[Any]]], str]] = {
     "csv": as_csv,
     "json": as_json,
     "md": as_markdown,
+    "latex": as_latex,
 }
-FOR_PEOPLE = ("table", "md")
+FOR_PEOPLE = ("table", "md", "latex")
 
 
 def _finite(value: Any) -> Any:
@@ -158,7 +176,7 @@ def _text(value: Any) -> str:
 
 def _numeric(text: str) -> bool:
     try:
-        float(text or "0")
+        float("0" if text in ("", "-") else text)
     except ValueError:
         return False
     return True

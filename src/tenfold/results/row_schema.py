@@ -30,6 +30,7 @@ from tenfold.runs.recipe import Recipe
 Row = dict[str, Any]  # values by the names of their columns
 
 CHECKPOINTS = ("best", "final")
+SINCE = {"evaluated_pe": ""}  # columns that older files do not have, and what these mean by that
 Count = Annotated[int, pydantic.Field(ge=0, lt=2**63)]
 Positive = Annotated[int, pydantic.Field(ge=1, lt=2**63)]
 Seconds = Annotated[float, pydantic.Field(ge=0)]
@@ -87,6 +88,7 @@ class ResultRow(_Checked):
     fingerprint: Word = ""
     commit: Word | None = ""
     date: Word = ""
+    evaluated_pe: Word = ""  # the encoding that was used in the place of the run's own
 
     _in_bounds = pydantic.field_validator("value")(_in_bounds)
 
@@ -99,12 +101,14 @@ class MeasuredRow(ResultRow):
     n: Positive
     checkpoint: Literal["best", "final"]
     steps: Count
+    evaluated_pe: Literal[""] = ""
 
 
 MEASURED = (*(field.name for field in dataclasses.fields(Measurement)), "checkpoint")
 _STORED: dict[str, Any] = {
     name: (MeasuredRow.model_fields[name].rebuild_annotation(), ...) for name in MEASURED
 }
+_STORED |= {name: (_STORED[name][0], default) for name, default in SINCE.items()}
 StoredRow: Any = (
     pydantic.create_model(  # a row of `result.json`: what differs between rows of a run
         "StoredRow",
@@ -164,6 +168,7 @@ class SampleRow(_Checked):
     answer: str
     right: bool
     cascade: Count | None
+    evaluated_pe: Word | None = None  # logs of older versions have no such field
 
 
 KINDS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}  # of DuckDB
@@ -233,7 +238,7 @@ def check_version(made: object) -> None:
 def by_itself(row: Row) -> bool:
     """Return whether a run measures this row itself; experiments add other metrics, checkpoints and rows without a run."""
     usual = row["metric"] in (*SHARES, *TEXT) and row["checkpoint"] in CHECKPOINTS
-    return bool(row["fingerprint"]) and usual
+    return bool(row["fingerprint"]) and usual and not row["evaluated_pe"]
 
 
 def check_run(run: Row | None, rows: Sequence[Row]) -> None:
@@ -278,13 +283,15 @@ def check_once(rows: Sequence[Row]) -> list[Row]:
     by_key: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         if by_key.setdefault(row_key(row), row) != row:
-            raise LeftOut(f"damaged: {' '.join(map(str, row_key(row)))} is there twice")
+            named = " ".join(str(value) for value in row_key(row) if value != "")
+            raise LeftOut(f"damaged: {named} is there twice")
     return list(by_key.values())
 
 
 def row_key(row: Row) -> tuple[Any, ...]:
     """Return what identifies a row within its run; a row without a run is identified by all its values."""
-    keys = ("checkpoint", "length", "slice", "metric") if row["fingerprint"] else tuple(row)
+    own = ("checkpoint", "length", "slice", "metric", "evaluated_pe")
+    keys = own if row["fingerprint"] else tuple(row)
     return tuple(row[key] for key in keys)
 
 

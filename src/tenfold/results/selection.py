@@ -13,7 +13,7 @@ from tenfold.core.errors import unknown
 from tenfold.evals.metrics import MAIN, direction
 from tenfold.results.row_schema import Row
 
-CHOSEN = {"slice": "uniform", "checkpoint": "best"}  # by default
+CHOSEN = {"slice": "uniform", "checkpoint": "best", "evaluated_pe": ""}  # by default
 NAMED = 4  # values that a note names
 
 
@@ -34,9 +34,12 @@ def select(
     metric: str | None = None,
     checkpoint: str | None = None,
 ) -> Selection:
-    """Select one slice, checkpoint and metric, unless `by` groups by these."""
+    """Select one slice, checkpoint and metric, unless `by` groups by these.
+
+    Rows of an evaluation with another encoding are left out, unless `by` groups by `evaluated_pe`.
+    """
     columns, notes = list(by), []
-    chosen = {"slice": slice, "checkpoint": checkpoint, "metric": metric}
+    chosen = {"evaluated_pe": None, "slice": slice, "checkpoint": checkpoint, "metric": metric}
     kept = list(rows)
     for column, requested in chosen.items():
         value = requested or (None if column in by else CHOSEN.get(column))
@@ -102,12 +105,12 @@ def _left_out(
         count = len({run_of(row) for row in runs})
         which = "1 run is" if count == 1 else f"{count} runs are"
         notes.append(
-            f"{which} left out: {column} {_some(row[column] for row in runs)}, not {value}"
+            f"{which} left out: {column} {_some(row[column] for row in runs)}, not {value or 'none'}"
         )
     if others and computed:
         which = "1 row of no run is" if len(others) == 1 else f"{len(others)} rows of no run are"
         has = _some(row[column] for row in others)
-        notes.append(f"{which} left out: {column} {has}, not {value}")
+        notes.append(f"{which} left out: {column} {has}, not {value or 'none'}")
     return notes
 
 

@@ -11,12 +11,19 @@ from tenfold.evals.statistics import Cell, MedianInterval, summarize
 from tenfold.results.row_schema import RESULTS, Row, short
 from tenfold.results.selection import run_of
 from tenfold.results.tables import Collected
+from tenfold.runs.own_files import SHOWN
 from tenfold.runs.recipe import HOUSEKEEPING, PROSE
 
 ALIASES = {"pe": "encoding", "hash": "fingerprint"}
 MEASURED = ("value", "n", "low", "high")  # what cells sum up
 GROUPS = [column for column in RESULTS if column not in MEASURED]
-MEASUREMENT = ("length", "slice", "metric", "checkpoint")  # in which rows of one run differ
+MEASUREMENT = (
+    "length",
+    "slice",
+    "metric",
+    "checkpoint",
+    "evaluated_pe",
+)  # in which rows of one run differ
 STATED = ("recipe", "task", "format", "encoding", "scheme", "label", "trained", "steps")  # of a run
 LONGEST = 60  # characters of a value that a note names
 Key = tuple[Any, ...]
@@ -162,6 +169,7 @@ def deciding(run: Row) -> dict[str, Any]:
     kept = {key: value for key, value in recipe.items() if key not in PROSE}
     for part, keys in HOUSEKEEPING.items():
         kept[part] = {key: value for key, value in kept[part].items() if key not in keys}
+    kept["include"] = [f"{each['file']} {each['sha256'][:SHOWN]}" for each in kept["include"]]
     return kept
 
 

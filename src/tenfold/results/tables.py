@@ -16,9 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import duckdb
+from typing import TYPE_CHECKING, Any
 
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
@@ -30,18 +28,22 @@ from tenfold.results.row_schema import (
     RESULTS,
     RUNS,
     SAMPLES,
+    SINCE,
     LeftOut,
     Row,
     check_run,
     check_version,
 )
 
+if TYPE_CHECKING:  # imported where it is used: reading committed rows does not need it
+    import duckdb
+
 ROWS_FILE, RUNS_FILE = "rows.parquet", "runs.parquet"
 QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloaded
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
+QUERIES = ("SELECT", "EXPLAIN", "MULTI")  # kinds of statements
 # SQL sees the tables, and neither files nor the variables of this program
 LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
 
@@ -72,12 +74,15 @@ def write(collected: Collected, folder: Path | str) -> dict[str, Path]:
 
 def as_parquet(columns: dict[str, str], rows: Sequence[Row]) -> bytes:
     """Return rows as the bytes of a Parquet file."""
+
     with tempfile.TemporaryDirectory() as place:
         return lines_as_parquet(_write_lines(rows, Path(place) / "rows.jsonl"), columns)
 
 
 def lines_as_parquet(path: Path, columns: dict[str, str]) -> bytes:
     """Return the rows of a JSON-lines file as the bytes of a Parquet file."""
+    import duckdb
+
     with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
         with _plainly_named(path) as lines:
             _fill(connection, "written", columns, lines)
@@ -125,6 +130,8 @@ def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ..
     >>> query(Collected(), "select count(*) as n from results")
     (['n'], [(0,)])
     """
+    import duckdb
+
     with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
         tables = {"results": (RESULTS, collected.rows), "runs": (RUNS, collected.runs)}
         for name, (columns, rows) in tables.items():
@@ -145,8 +152,7 @@ def _question(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Stateme
     if len(stated) != 1:
         problem = f"holds {len(stated)} statements; write one" if stated else "asks nothing"
         raise TenfoldError(f'the SQL {problem}, such as "select * from results"')
-    if stated[0].type not in QUERIES:
-        kind = stated[0].type.name
+    if (kind := stated[0].type.name) not in QUERIES:
         raise TenfoldError(f'the SQL may ask, not {kind}; such as "select * from results"')
     return stated[0]
 
@@ -190,6 +196,8 @@ def _fill(
 
 
 def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -> None:
+    import duckdb
+
     _fill(connection, "samples", SAMPLES)
     lacking = " OR ".join(
         f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE_OF_SAMPLES
@@ -212,15 +220,24 @@ def _leave_out(log: Path, why: str) -> None:
 
 
 def _from_parquet(path: Path, columns: dict[str, str]) -> list[Row]:
-    wanted = ", ".join(f'"{column}"::{kind}' for column, kind in columns.items())
     if not path.is_file():
         raise TenfoldError(f"there are no results in {path}")
+    import duckdb
+
     with _plainly_named(path) as named, duckdb.connect(config=QUIET) as connection:
         try:
             made = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(named)}) WHERE key = 'tenfold'"
             for (version,) in connection.execute(made).fetchall():
                 check_version(version)
-            selection = f"SELECT {wanted} FROM read_parquet({_quoted(named)})"
+            table = f"read_parquet({_quoted(named)})"
+            present = {name for name, *_ in connection.execute(f"DESCRIBE FROM {table}").fetchall()}
+            wanted = ", ".join(
+                f'"{column}"::{kind}'
+                if column in present or column not in SINCE
+                else f"'{SINCE[column]}'"
+                for column, kind in columns.items()
+            )
+            selection = f"SELECT {wanted} FROM {table}"
             values = connection.execute(selection).fetchall()
         except LeftOut as reason:
             raise TenfoldError(f"{path}: {reason}") from None
