@@ -339,6 +339,8 @@ def test_some_recipes_alone_are_added_to_the_others(shelf, tmp_path):
     (both,) = experiments.find("tiny/both")
     with pytest.raises(TenfoldError, match="tiny/both measures over all that it trains"):
         both.recipes("laptop", [0], ["adder"])
+    both.module.of_each_run = True
+    assert [r.name for r in both.recipes("laptop", [0], ["adder"])] == ["tiny/adder"]
 
 
 EACH = (

@@ -11,6 +11,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.runs.recipe import Recipe
 
 FIELDS = {
+    "kind", "undecided", "worst_seed_fails", "reduced",
     "id", "paper", "place", "says", "how", "experiment", "also", "status", "ours", "theirs", "held", "of",
     "runs", "scale", "missing",
 }  # fmt: skip
@@ -66,13 +67,36 @@ def test_all_claims_as_json(tenfold):
     assert (one["scale"], len(one["runs"]), one["missing"]) == ("laptop", 3, [])
 
 
-def test_a_table_for_people(tenfold):
+@pytest.mark.parametrize("columns", ["60", "80", "200", None])
+def test_ids_are_never_cut_and_what_is_claimed_is_shown(tenfold, monkeypatch, columns):
+    """At any width, and when the output goes into a pipe, which has none."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    _, out, _ = tenfold("claims", "--json")
+    known = json.loads(out)
+    _, out, _ = tenfold("claims")
+    heads = [line for line in out.splitlines() if re.match(r"[a-z]+/", line)]
+    assert [head.split()[0] for head in heads] == [each["id"] for each in known]
+    assert all(each["status"] in head for each, head in zip(known, heads, strict=True))
+    together = " ".join(out.split())
+    for each in known:
+        assert " ".join(f"{each['says']} ({each['place']})".split()) in together
+    told = [line for line in out.splitlines() if line.startswith("  ")]
+    assert max(map(len, told)) <= int(columns or 10**6)
+    assert columns is None or max(map(len, told)) > 0.9 * min(int(columns), 100)
+
+
+def test_a_list_for_people(tenfold):
     code, out, _ = tenfold("claims", "--paper", "symmetry", "--status", "reproduced")
     assert code == 0
     assert "symmetry/fig2-ape-collapses" in out
     assert "Figure 2(a)" in out
     assert "bias/" not in out
-    assert re.search(r"\n\d+ claims: \d+ reproduced$", out.rstrip())
+    assert re.search(
+        r"\n\d+ claims; \d+ of the papers: \d+ reproduced; \d+ by computation alone: \d+ reproduced$",
+        out.rstrip(),
+    )
 
 
 def test_one_claim_in_full(tenfold):
@@ -168,7 +192,7 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     changes = {each["id"]: (each["before"], each["after"]) for each in done["claims"]}
     assert changes == {
         "tiny/counts": ("open", "reproduced"),
-        "tiny/never": ("open", "not shown at this scale"),
+        "tiny/never": ("open", "against"),
     }
     assert "| never | Table 2" in (tmp_path / "results/CLAIMS.md").read_text()
     rows = (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text()

@@ -8,14 +8,16 @@ import pytest
 
 from tenfold.core.errors import TenfoldError
 from tenfold.ledger.markdown_page import MARKS, render, status
+from tenfold.ledger.paper_opening import verdict
 from tenfold.ledger.paper_report import write_paper
+from tenfold.ledger.statuses import STATUSES, ledger
 
 CLAIMS = """
-paper: {title: A tiny paper, arxiv: "1"}
+paper: {title: A tiny paper, arxiv: "1", authors: [Ada <L>, Emmy N]}
 claims:
-- {id: one-a, place: Table 1, says: it adds, theirs: 97%, how: h, experiment: sums, seeds: 1,
+- {id: one-a, headline: sums, place: Table 1, says: it adds, theirs: 97%, how: h, experiment: sums, seeds: 1,
    where: {recipe: tiny/adder, length: 5}, shown: [{at_least: 0.5}]}
-- {id: one-b, place: Table 2, says: it multiplies, theirs: 3%, how: h, experiment: products, seeds: 1,
+- {id: one-b, headline: products, place: Table 2, says: it multiplies, theirs: 3%, how: h, experiment: products, seeds: 1,
    where: {recipe: tiny/adder}, shown: [{at_least: 0.5}]}
 """
 ROWS = """run,paper,claim,recipe,task,format,encoding,scheme,label,seed,trained,length,slice,metric,value,n,low,high,checkpoint,steps,fingerprint,commit,date
@@ -55,6 +57,8 @@ def tiny(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs/how.md").write_text("")
+    (tmp_path / "papers/tiny/experiments").mkdir()
+    (tmp_path / "papers/tiny/experiments/sums.py").write_text('"""It adds.\n\nMore.\n"""\n')
     (tmp_path / "papers/tiny/claims.yaml").write_text(CLAIMS)
     (results / "rows.csv").write_text(ROWS)
     for name, width in (("curve", 10), ("broad", 30)):
@@ -89,11 +93,13 @@ def test_the_page_holds_all_it_shows(tiny):
     assert not tags.all("link")
     photo, within = tags.all("img")  # no drawing beside them
     assert photo["src"] == "data:image/png;base64," + base64.b64encode(PIXEL).decode()
-    assert (photo["alt"], within["alt"]) == ("sums, photo, laptop scale", "in a & line")
+    assert (photo["alt"], within["alt"]) == ("Photo, laptop scale. It adds.", "in a & line")
     drawn = [attributes["aria-label"] for attributes in tags.all("svg")]
-    assert drawn == ["sums, curve, laptop scale", "sums, broad, laptop scale", "another"]
-    assert [attributes.get("class") for attributes in tags.all("figure")] == [None, "broad", None]
-    assert "<figcaption>sums, curve, laptop scale</figcaption>" in text
+    curve, broad = ("Curve, laptop scale. It adds.", "Broad, laptop scale. It adds.")
+    assert drawn == [curve, curve, broad, "another"]
+    kinds = [attributes.get("class") for attributes in tags.all("figure")]
+    assert kinds == ["headline", None, "broad", None]
+    assert text.count(f"<figcaption>{curve}</figcaption>") == 2
     assert "stroke: currentColor" in text  # a drawing follows dark mode
     ids = [attributes["id"] for _, attributes in tags.opened if "id" in attributes]
     assert len(ids) == len(set(ids)) >= 9
@@ -110,8 +116,13 @@ def test_headings_can_be_gone_to(tiny):
 
 def test_links_lead_somewhere_or_are_words(tiny, tmp_path_factory):
     text = tiny(out="deep/report")
-    links = [attributes["href"] for attributes in Tags(text[text.index("</nav>") :]).all("a")]
-    assert links == ["../../docs/how.md#part", "https://example.org", "#table-1"]
+    links = [attributes["href"] for attributes in Tags(text[: text.index("<nav")]).all("a")]
+    assert links == [
+        "https://arxiv.org/abs/1",
+        "../../docs/how.md#part",
+        "https://example.org",
+        "#table-1",
+    ]
     assert ", gone, " in text
     assert ", nowhere</p>" in text
     elsewhere = tiny(out=tmp_path_factory.mktemp("elsewhere"))
@@ -125,15 +136,18 @@ def test_statuses_have_a_class_and_a_sign(tiny):
     assert '<span class="status open"><span aria-hidden="true">○</span> open</span>: 1' in text
     assert "stale" not in text
     assert text.count('<div class="wide"><table class="claims">') == 1
-    assert len(set(MARKS.values())) == len(MARKS) == 5
-    assert 'class="status not-shown-at-this-scale"' in status("not shown at this scale (1 of 3)")
+    assert set(MARKS) == set(STATUSES)
+    assert len(set(MARKS.values())) == len(MARKS)
+    assert 'class="status untested"' in status("untested (1 of 3 seeds)")
     assert status("a <b>") == "a &lt;b&gt;"
 
 
 def test_no_other_html_gets_through(tiny):
     text = tiny()
     tags = {tag for tag, _ in Tags(text).opened}
-    assert not {"script", "br"} & tags
+    assert "br" not in tags
+    assert text.count("<script>") == 1  # our own
+    assert text.rstrip().endswith("</script>\n</body></html>")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "&lt;div onclick=&quot;x&quot;&gt;no&lt;/div&gt;" in text
     assert "<!-- ours" not in text
@@ -181,6 +195,42 @@ def test_our_papers(paper, tmp_path, monkeypatch, pytestconfig):
     text = write_paper(paper, tmp_path)[paper].read_text()
     shown = (pytestconfig.rootpath / "papers" / paper / "README.md").read_text().count("<img ")
     tags = Tags(text)
-    assert len(tags.all("figure")) == shown
+    assert len(tags.all("figure")) == shown + 1  # the headline's, once more
+    assert not re.search(r"<figcaption>[a-z0-9-]+, [a-z0-9-]+, laptop scale</figcaption>", text)
     assert text.count('<td><span class="status') > 5
-    assert all(attributes["href"].startswith("#") for attributes in tags.all("a"))
+    far = [a["href"] for a in tags.all("a") if not a["href"].startswith("#")]
+    assert len(far) == 1
+    assert far[0].startswith("https://arxiv.org/abs/2")
+    place = text.index('<h2 id="recipes-and-commands">')
+    assert max(text.rindex("</figure>"), text.rindex('<table class="claims">')) < place
+    assert place < text.index("<pre><code>tenfold ")
+
+
+def test_the_page_opens_with_the_verdict(tiny):
+    text = tiny()
+    opening = text[: text.index("<nav")]
+    assert "Ada &lt;L&gt;, Emmy N. " in opening
+    assert '<a href="https://arxiv.org/abs/1">arXiv 1</a>' in opening
+    assert (
+        "Of the paper&#x27;s 2 claims, 1 is reproduced and 1 is open. "
+        "Of its 2 headlines, 1 is reproduced: sums. 1 headline is not, or not fully: "
+        "products (open; the experiment tiny/products has no committed results)." in opening
+    )
+    assert opening.index("verdict") < opening.index('<figure class="headline">')
+    assert '<input type="radio" name="status" value="open"> ' in text
+
+
+def test_the_verdict_follows_the_statuses(tiny, tmp_path):
+    tiny()
+    rows = tmp_path / "results/tiny/sums/laptop/rows.csv"
+    rows.write_text(ROWS.replace("0.75", "0.01"))
+    (entry, _) = ledger(["tiny"], (tmp_path / "results",), (tmp_path / "papers",))
+    first, second, third = verdict([entry])
+    assert first == (
+        "Of the paper's 1 claim, 1 is not reproduced at a smaller scale than the paper's."
+    )
+    assert second == "Of its 1 headline, none is reproduced."
+    assert third.endswith("sums (its condition does not hold; laptop scale).")
+    rows.write_text(ROWS)
+    (entry, _) = ledger(["tiny"], (tmp_path / "results",), (tmp_path / "papers",))
+    assert verdict([entry])[2] == "No headline remains to be reproduced."

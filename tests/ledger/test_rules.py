@@ -5,13 +5,13 @@ import pytest
 from tenfold.core.errors import TenfoldError
 from tenfold.evals.statistics import SUCCESS
 from tenfold.ledger.rules import Condition
-from tenfold.results.row_schema import COLUMNS
+from tenfold.results.row_schema import EMPTY
 
 
 def rows_of(*values, **columns):
     """A row a value, a seed each."""
     usual = {"recipe": "p/a", "metric": "exact", "slice": "uniform", "checkpoint": "best"}
-    row = dict.fromkeys(COLUMNS, "") | usual | {"trained": 5, "length": 10} | columns
+    row = EMPTY | usual | {"trained": 5, "length": 10} | columns
     return [{**row, "seed": seed, "value": value} for seed, value in enumerate(values)]
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.ledger.claim_text import markdown, status_of
+from tenfold.ledger.claim_text import count, markdown, status_of
 from tenfold.ledger.claims import About, Claim
 from tenfold.ledger.rules import RuleCell
 from tenfold.ledger.statuses import entry, find, ledger, ours
 from tenfold.results.committed import as_csv, committed, read_rows
-from tenfold.results.row_schema import COLUMNS
+from tenfold.results.row_schema import EMPTY
 from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import names as recipe_names
 from tenfold.runs.recipe_files import recipe
 
 ROOT = Path(__file__).parents[2]
@@ -44,13 +45,14 @@ def test_the_two_claims_of_figure_2_follow_from_the_rows():
     assert (relative.status, absolute.status) == ("reproduced", "reproduced")
     assert ours(absolute).startswith("6 digits 0.2%")
     assert (relative.scale, len(relative.runs)) == ("laptop", 3)
-    assert ours(relative) == "7 digits 99.8%, 10 digits 99.0%; median of 3 seeds"
+    assert ours(relative) == "7 digits 99.8%, 10 digits 99.0% (worst seed 97.4%); median of 3 seeds"
 
 
 def test_other_rows_give_another_status():
     one = find("symmetry/fig2-rpe-holds")
-    for spoiled, status in (({7, 10}, "not shown at this scale"), ({10}, "partly"), ({5}, "open")):
-        rows = [{**r, "value": 0.5 if r["length"] in spoiled else r["value"]} for r in one.rows]
+    for spoiled, status in (({7, 10}, "against"), ({10}, "partly"), ({5}, "open")):
+        low = {"value": 0.5, "low": 0.45, "high": 0.55}
+        rows = [{**r, **low} if r["length"] in spoiled else r for r in one.rows]
         rows = [r for r in rows if r["length"] != 5 or 5 not in spoiled]
         tables = {"addition": {"laptop": rows}}
         assert entry("symmetry", one.about, one.claim, tables).status == status
@@ -103,17 +105,16 @@ def rows_of(*values, **columns):
     usual = {"recipe": "p/a", "metric": "exact", "slice": "uniform", "checkpoint": "best"}
     usual |= {"trained": 5, "length": 10}
     return [
-        dict.fromkeys(COLUMNS, "")
-        | usual
-        | columns
-        | {"seed": seed, "value": v, "run": f"run-{seed}"}
+        EMPTY | usual | columns | {"seed": seed, "value": v, "run": f"run-{seed}"}
         for seed, v in enumerate(values)
     ]
 
 
-def make(tables, given=(), scale="paper", seeds=1, shown=None, **others):
-    """A claim of the experiment e, with e's rows by scale; `f=...` are those of an experiment it also reads."""
+def make(tables, given=(), scale="paper", seeds=1, shown=None, f=None, **more):
+    """A claim of the experiment e, with e's rows by scale; `f` are those of an experiment it also reads."""
+    others = {} if f is None else {"f": f}
     claim = {
+        **more,
         "id": "c", "place": "p", "says": "s", "theirs": "t", "how": "h", "experiment": "e",
         "also": list(others), "scale": scale, "seeds": seeds, "given": given,
         "shown": shown or [{"where": {"length": [10, 20]}, "at_least": 0.9}],
@@ -135,25 +136,25 @@ WEAK, STRONG = rows_of(0.5, length=5), rows_of(1.0, length=5)
         ({"laptop": BOTH}, {}, "reproduced"),
         ({"laptop": ONE}, {}, "partly"),
         ({"paper": ONE}, {}, "partly"),
-        ({"laptop": NONE}, {}, "not shown at this scale"),
+        ({"laptop": NONE}, {}, "against"),
         ({"paper": NONE}, {}, "contradicted"),
         ({"laptop": NONE}, {"scale": "any"}, "contradicted"),
         ({}, {}, "open"),
         ({"laptop": rows_of(1.0)}, {}, "open"),
         ({"laptop": BOTH}, {"seeds": 2}, "partly"),
         ({"laptop": ONE}, {"seeds": 2}, "partly"),
-        ({"laptop": NONE}, {"seeds": 2}, "not shown at this scale"),
+        ({"laptop": NONE}, {"seeds": 2}, "against"),
         ({"paper": NONE}, {"seeds": 2}, "open"),
         ({"laptop": rows_of(1.0)}, {"seeds": 2}, "open"),
         ({"laptop": BOTH + STRONG}, {"given": GIVEN}, "reproduced"),
-        ({"laptop": BOTH + WEAK}, {"given": GIVEN}, "not shown at this scale"),
-        ({"paper": BOTH + WEAK}, {"given": GIVEN}, "open"),
+        ({"laptop": BOTH + WEAK}, {"given": GIVEN}, "untested"),
+        ({"paper": BOTH + WEAK}, {"given": GIVEN}, "untested"),
         ({"laptop": BOTH}, {"given": GIVEN}, "open"),
-        ({"laptop": WEAK}, {"given": GIVEN}, "not shown at this scale"),
+        ({"laptop": WEAK}, {"given": GIVEN}, "untested"),
         ({"laptop": STRONG}, {"given": GIVEN}, "open"),
-        ({}, {"given": GIVEN, "f": {"laptop": WEAK}}, "not shown at this scale"),
+        ({}, {"given": GIVEN, "f": {"laptop": WEAK}}, "untested"),
         ({}, {"given": GIVEN, "f": {"laptop": STRONG}}, "open"),
-        ({"laptop": NONE + STRONG}, {"given": GIVEN}, "not shown at this scale"),
+        ({"laptop": NONE + STRONG}, {"given": GIVEN}, "against"),
         ({"paper": BOTH, "laptop": NONE}, {}, "reproduced"),
         ({"paper": NONE, "laptop": BOTH}, {}, "contradicted"),
         ({"paper": rows_of(1.0), "laptop": BOTH}, {}, "reproduced"),
@@ -161,6 +162,115 @@ WEAK, STRONG = rows_of(0.5, length=5), rows_of(1.0, length=5)
 )
 def test_statuses(tables, options, status):
     assert make(tables, **options).status == status
+
+
+def measured(value, low, high, *others, **columns):
+    """Rows whose first seed has an interval."""
+    first, *rest = rows_of(value, *others, **columns)
+    return [{**first, "low": low, "high": high}, *rest]
+
+
+SHORT = [{"where": {"length": 10}, "at_least": 0.9}]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "status"),
+    [
+        (0.95, 0.91, 0.98, "reproduced"),
+        (0.95, 0.89, 0.98, "open (1 undecided)"),
+        (0.89, 0.85, 0.92, "open (1 undecided)"),
+        (0.85, 0.80, 0.89, "against"),
+    ],
+)
+def test_an_interval_that_contains_the_bound_decides_nothing(value, low, high, status):
+    one = make({"laptop": measured(value, low, high)}, shown=SHORT)
+    assert status_of(one) == f"{status}, laptop, 1 run"
+
+
+def test_no_interval_excludes_the_end_of_the_range():
+    """That all of 500 answers are right is shown by 500 right answers."""
+    for bound, value in (({"at_least": 1.0}, 1.0), ({"at_most": 0.0}, 0.0)):
+        rows = measured(value, max(value - 0.01, 0.0), min(value + 0.01, 1.0))
+        assert make({"laptop": rows}, shown=[bound]).status == "reproduced"
+    missed = [{"where": {"length": 10}, "at_least": 1.0}]
+    assert make({"laptop": measured(0.998, 0.98, 1.0)}, shown=missed).status == "against"
+
+
+def test_two_shares_differ_if_the_interval_of_their_difference_excludes_zero():
+    """Newcombe's interval of 56/70 - 48/80 is 0.0524 to 0.3339 (Newcombe 1998, method 10)."""
+    ours_, theirs = measured(0.8, 0.6918, 0.8768), measured(0.6, 0.4905, 0.7003, recipe="p/b")
+    for by, state in ((0.05, "holds"), (0.06, "undecided"), (0.3, "undecided"), (0.34, "fails")):
+        shown = [{**COMPARE[0], "by": by}]
+        one = make({"laptop": ours_}, shown=shown, f={"laptop": theirs})
+        assert [verdict.state for verdict in one.shown] == [state]
+
+
+def test_other_numbers_are_compared_by_value():
+    """Perplexities of two lengths are of one text: their intervals overlap though the difference is sure."""
+    columns = {"metric": "perplexity"}
+    rows = measured(4.0, 3.6, 4.4, **columns) + measured(5.0, 4.5, 5.5, length=20, **columns)
+    shown = [{"where": {**columns, "length": 20}, "above": {"length": 10}, "factor": 1.05}]
+    assert make({"laptop": rows}, shown=shown).status == "reproduced"
+
+
+def test_the_worst_seed_is_judged_beside_the_median():
+    good = make({"laptop": rows_of(1.0, 0.95, 0.99)}, shown=SHORT, seeds=3)
+    assert (good.worst_seed_fails, status_of(good)) == (False, "reproduced, laptop, 3 runs")
+    bad = make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=SHORT, seeds=3)
+    assert status_of(bad) == "reproduced, worst seed fails, laptop, 3 runs"
+    assert ours(bad) == "exact 99.0% (worst seed 0.0%); median of 3 seeds"
+    assert bad.as_json()["worst_seed_fails"] is True
+    lowest = [{"where": {"length": 10, "take": "lowest"}, "at_least": 0.9}]
+    assert make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=lowest, seeds=3).status == "against"
+
+
+def test_seeds_are_compared_with_the_same_seed_of_the_other_cell():
+    """Every seed gains 0.1, though the median of one recipe is below the best seed of the other."""
+    rows = rows_of(0.3, 0.5, 0.7) + rows_of(0.2, 0.4, 0.6, recipe="p/b")
+    assert not make({"laptop": rows}, shown=COMPARE, seeds=3).worst_seed_fails
+    rows = rows_of(0.3, 0.5, 0.7) + rows_of(0.2, 0.4, 0.8, recipe="p/b")
+    one = make({"laptop": rows}, shown=COMPARE, seeds=3)
+    assert (one.status, one.worst_seed_fails) == ("reproduced", True)
+
+
+def test_what_is_given_is_judged_by_its_value():
+    strong = measured(0.995, 0.98, 0.999, length=5)
+    assert make({"laptop": BOTH + strong}, given=GIVEN).status == "reproduced"
+
+
+def test_a_shorter_training_length_is_told():
+    one = make({"laptop": BOTH}, paper_trained=6)
+    assert status_of(one) == "reproduced, laptop; trained on 5 digits, the paper on 6, 1 run"
+    assert status_of(make({"laptop": BOTH}, paper_trained=5)) == "reproduced, laptop, 1 run"
+
+
+def test_claims_of_each_kind_are_counted_apart():
+    both = [make({"laptop": BOTH}), make({"laptop": NONE}), make({}, kind="own")]
+    both.append(make({"laptop": BOTH}, kind="closed form"))
+    assert count(both) == (
+        "4 claims; 2 of the papers: 1 reproduced, 1 against; 1 by computation alone: 1 reproduced; "
+        "1 our own: 1 open"
+    )
+
+
+def test_headlines_come_first():
+    page = markdown([make({"laptop": BOTH}), make({"laptop": NONE}, headline="longer sums")])
+    before, _, after = page.partition("## Headlines")
+    assert "2 claims; 2 of the papers" in before
+    assert (
+        "| longer sums (`p/c`) | t | 10 digits 0.0%, 20 digits 0.0% | laptop | against |" in after
+    )
+    assert "Headlines" not in markdown([make({"laptop": BOTH})])
+
+
+def test_the_training_length_of_the_paper_is_that_of_its_scale():
+    there = set(recipe_names())
+    for each in ledger():
+        names = {row["recipe"] for v in each.shown for row in v.ours.cell.rows(each.rows)}
+        known = names & there
+        lengths = {recipe(name, "paper").data.length for name in known}
+        if each.claim.paper_trained is not None and lengths:
+            assert lengths == {each.claim.paper_trained}, each.id
 
 
 def test_what_is_missing_is_named():
@@ -180,14 +290,14 @@ def test_what_is_not_as_given_is_told_first():
     )
     early = make({"laptop": WEAK}, given=GIVEN, seeds=3)
     assert ours(early) == "5 digits 50.0% (at least 99.0% is given); 1 of 3 seeds so far"
-    assert status_of(early) == "not shown at this scale (1 of 3 seeds), laptop, 1 run"
+    assert status_of(early) == "untested (1 of 3 seeds), laptop, 1 run"
 
 
 def test_fewer_seeds_than_wanted_are_told_beside_numbers_and_status():
     early = make({"laptop": BOTH}, seeds=3)
     assert ours(early) == "10 digits 100.0%, 20 digits 100.0%; 1 of 3 seeds so far"
     assert status_of(early) == "partly (2 of 2; 1 of 3 seeds), laptop, 1 run"
-    assert status_of(make({"paper": NONE}, seeds=3)) == "open (1 of 3 seeds)"
+    assert status_of(make({"paper": NONE}, seeds=3)) == "open (1 of 3 seeds), paper, 1 run"
     assert status_of(make({"laptop": BOTH})) == "reproduced, laptop, 1 run"
 
 
@@ -199,7 +309,7 @@ OURS, HIGH, LOW = rows_of(0.5), rows_of(0.9, recipe="p/b"), rows_of(0.1, recipe=
     ("tables", "other", "status"),
     [
         ({"laptop": OURS}, {"laptop": LOW}, "reproduced"),
-        ({"laptop": OURS}, {"laptop": HIGH}, "not shown at this scale"),
+        ({"laptop": OURS}, {"laptop": HIGH}, "against"),
         ({"paper": OURS}, {"paper": HIGH}, "contradicted"),
         ({"laptop": OURS}, {}, "open"),
         ({"laptop": OURS}, {"paper": LOW}, "open"),
@@ -246,11 +356,14 @@ def test_the_runs_and_numbers_behind_a_claim():
     one = make({"laptop": rows}, seeds=2)
     assert one.runs == ["run-0", "run-1"]
     assert one.holding == 1
-    assert ours(one) == "10 digits 95.0%, 20 digits 60.0%; median of 2 seeds"
+    assert (
+        ours(one)
+        == "10 digits 95.0% (worst seed 90.0%), 20 digits 60.0% (worst seed 50.0%); median of 2 seeds"
+    )
     against = [{"where": {"length": 10}, "above": {"length": 20}}]
     assert (
         ours(make({"laptop": rows}, shown=against))
-        == "exact 95.0% against 60.0%; median of 2 seeds"
+        == "exact 95.0% (worst seed 90.0%) against 60.0%; median of 2 seeds"
     )
 
 

@@ -1,13 +1,13 @@
-"""The ledger for people: a table, one claim in full, and the page `results/CLAIMS.md`."""
+"""The ledger for people: a list, one claim in full, and the page `results/CLAIMS.md`."""
 
 from __future__ import annotations
 
-import sys
+import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from tenfold.core.files import replace_text
@@ -15,11 +15,16 @@ from tenfold.ledger.rules import Verdict
 from tenfold.ledger.statuses import STATUSES, Entry, ours
 
 COLOURS = {
-    "open": "dim", "reproduced": "green", "partly": "yellow", "contradicted": "red",
-    "not shown at this scale": "magenta",
+    "open": "dim", "reproduced": "green", "partly": "yellow", "against": "magenta", "contradicted": "red",
+    "untested": "blue",
 }  # fmt: skip
-MARKS = {True: "holds", False: "does not hold", None: "missing"}
-ENOUGH = 90  # characters of our numbers in a table; one claim in full has them all
+MARKS = {
+    "holds": "holds", "fails": "does not hold", "missing": "missing",
+    "undecided": "undecided, the 95% interval contains the bound",
+}  # fmt: skip
+KINDS = {"paper": "of the papers", "closed form": "by computation alone", "own": "our own"}
+ENOUGH = 90  # characters of our numbers in the list; one claim in full has them all
+UNWRAPPED = 10**6  # columns of a file
 
 
 def write_claims(path: Path, entries: Sequence[Entry]) -> None:
@@ -28,24 +33,45 @@ def write_claims(path: Path, entries: Sequence[Entry]) -> None:
 
 
 def print_ledger(entries: Sequence[Entry]) -> None:
-    """A table of claims, a line or two each, and a count."""
-    table = Table("claim", "place", "status", "ours", "theirs", "scale", box=None, pad_edge=False)
-    table.add_column("runs", justify="right")
-    for each in entries:
-        status = Text(_status(each), style=COLOURS[each.status])
-        table.add_row(
-            each.id, each.claim.place, status, _brief(ours(each)), each.claim.theirs,
-            each.scale or "", str(len(each.runs) or ""),
-        )  # fmt: skip
-    Console(width=None if sys.stdout.isatty() else 200, highlight=False).print(table)
-    print(f"\n{count(entries)}")
+    """Each claim as its id and status on one line, then what is claimed and measured; then a count.
+
+    The text is wrapped to the width of the terminal; what goes to a file or a pipe is not wrapped. The line of the id
+    is never wrapped or cut, so that an id can be copied and searched for.
+    """
+    console = Console(highlight=False)
+    if not (console.is_terminal or "COLUMNS" in os.environ):
+        console.width = UNWRAPPED
+    for entry in entries:
+        head = Text.assemble((entry.id, "bold"), "  ", (_status(entry), COLOURS[entry.status]))
+        if entry.scale:
+            head.append(f"  {_rests_on(entry)}", "dim")
+        console.print(head, soft_wrap=True)
+        for line in _told(entry):
+            wrapped = textwrap.wrap(
+                line, console.width, initial_indent="  ", subsequent_indent="    ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+            console.print("\n".join(wrapped), soft_wrap=True, markup=False)
+    console.print(f"\n{count(entries)}", soft_wrap=True)
+
+
+def _told(entry: Entry) -> list[str]:
+    """What is claimed and where, then the published and our numbers in brief."""
+    claim, number = entry.claim, ours(entry)
+    lines = [f"{claim.says} ({claim.place})", f"theirs: {claim.theirs}"]
+    return [*lines, f"ours: {_brief(number)}"] if number else lines
 
 
 def count(entries: Sequence[Entry]) -> str:
-    """`117 claims: 112 open, 5 reproduced`."""
-    statuses = [each.status for each in entries]
-    parts = [f"{statuses.count(each)} {each}" for each in STATUSES if each in statuses]
-    return f"{len(statuses)} claim{'s' * (len(statuses) != 1)}: {', '.join(parts) or 'none'}"
+    """The claims of each kind apart: `54 claims of the papers: 40 reproduced, 14 open; 2 our own: 2 partly`."""
+    parts = []
+    for kind, words in KINDS.items():
+        own = [each.status for each in entries if each.claim.kind == kind]
+        if own:
+            numbers = [f"{own.count(each)} {each}" for each in STATUSES if each in own]
+            parts.append(f"{len(own)} {words}: {', '.join(numbers)}")
+    total = f"{len(entries)} claim{'s' * (len(entries) != 1)}"
+    return f"{total}; {'; '.join(parts)}" if parts else f"{total}: none"
 
 
 def print_claim(entry: Entry) -> None:
@@ -84,7 +110,7 @@ def markdown(entries: Sequence[Entry]) -> str:
         "Every claim of the papers, with what our committed results make of it. Written by "
         "`tenfold claims --out results/CLAIMS.md`; a status follows from rules and rows, never by hand "
         "([how](../docs/ledger.md)).\n\n"
-        f"{count(entries)}.\n"
+        f"{count(entries)}.\n{headlines(entries)}"
     )
     for paper in dict.fromkeys(each.paper for each in entries):
         own = [each for each in entries if each.paper == paper]
@@ -92,36 +118,60 @@ def markdown(entries: Sequence[Entry]) -> str:
         text += f"\n## {about.title}\n\n`{paper}`, arXiv {about.arxiv}. {count(own)}.\n\n"
         text += "| claim | place | the paper says | theirs | ours | status |\n" + "|---" * 6 + "|\n"
         for each in own:
-            cells = (
-                each.claim.id,
-                each.claim.place,
-                each.claim.says,
-                each.claim.theirs,
-                ours(each),
-            )
-            text += "| " + " | ".join(cell.replace("|", "\\|") for cell in cells)
-            text += f" | {status_of(each)} |\n"
+            claim = each.claim
+            cells = (claim.id, claim.place, claim.says, claim.theirs, ours(each), status_of(each))
+            text += _row(cells)
     return text
+
+
+def headlines(entries: Sequence[Entry]) -> str:
+    """The table of headline claims: what was published, what we have, and at which scale."""
+    rows = [
+        (f"{each.claim.headline} (`{each.id}`)", each.claim.theirs, ours(each), scale_of(each), _status(each))
+        for each in entries
+        if each.claim.headline
+    ]  # fmt: skip
+    if not rows:
+        return ""
+    head = (
+        "\n## Headlines\n\n| headline | published | ours | scale | status |\n" + "|---" * 5 + "|\n"
+    )
+    return head + "".join(_row(cells) for cells in rows)
+
+
+def scale_of(entry: Entry) -> str:
+    """`laptop; trained on 4 digits, the paper on 6`."""
+    return "; ".join(filter(None, [entry.scale or "", entry.reduced]))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def status_of(entry: Entry) -> str:
     """With what it rests on: `partly (7 of 8), laptop, 6 runs`."""
-    if entry.status == "open":
-        return _status(entry)
-    runs = f", {len(entry.runs)} run{'s' * (len(entry.runs) != 1)}" if entry.runs else ""
-    return f"{_status(entry)}, {entry.scale}{runs}"
+    return f"{_status(entry)}, {_rests_on(entry)}" if entry.measured else _status(entry)
+
+
+def _rests_on(entry: Entry) -> str:
+    """`laptop, 6 runs`, `laptop; trained on 4 digits, the paper on 6, 6 runs`."""
+    runs = f"{len(entry.runs)} run{'s' * (len(entry.runs) != 1)}" if entry.runs else ""
+    return ", ".join(filter(None, [scale_of(entry), runs]))
 
 
 def _status(entry: Entry) -> str:
-    """`partly (7 of 8)`, `partly (8 of 8; 1 of 3 seeds)`."""
+    """`partly (7 of 8)`, `partly (8 of 8; 1 of 3 seeds)`, `reproduced, worst seed fails`."""
     notes = [f"{entry.holding} of {len(entry.shown)}"] if entry.status == "partly" else []
+    if entry.measured and entry.undecided and not entry.unmet:
+        notes.append(f"{entry.undecided} undecided")
     if entry.measured and entry.missing:
         notes.append(f"{entry.seeds} of {entry.claim.seeds} seeds")
-    return entry.status + (f" ({'; '.join(notes)})" if notes else "")
+    worst = ", worst seed fails" if entry.status == "reproduced" and entry.worst_seed_fails else ""
+    return entry.status + (f" ({'; '.join(notes)})" if notes else "") + worst
 
 
 def _brief(text: str) -> str:
-    return text if len(text) <= ENOUGH else text[: ENOUGH - 3] + "..."
+    return textwrap.shorten(text, ENOUGH, placeholder=" ...")
 
 
 def _line(verdict: Verdict, unit: str) -> str:
@@ -133,4 +183,4 @@ def _line(verdict: Verdict, unit: str) -> str:
     ]
     shown = " against ".join(numbers) + ", " if numbers else ""
     published = f" (published: {cell.number(theirs)})" if theirs is not None else ""
-    return f"{rule}; {shown}{MARKS[verdict.holds]}{published}"
+    return f"{rule}; {shown}{MARKS[verdict.state]}{published}"

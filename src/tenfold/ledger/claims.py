@@ -20,16 +20,24 @@ Name = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+
 Text = Annotated[str, pydantic.StringConstraints(min_length=1, strip_whitespace=True)]
 
 
+# paper: a statement that the paper tests by training; closed form: one that computation alone decides; own: one of
+# ours, beyond the paper.
+Kind = Literal["paper", "closed form", "own"]
+
+
 class Claim(Strict):
     """A statement of a paper, its place, the published numbers, how we test it, and the rule that decides it."""
 
     id: Name
+    kind: Kind = "paper"
+    headline: Text | None = None  # its name in the table of headlines, if it is one
     place: Text
     says: Text
     theirs: Text
     how: Text
     experiment: Name
     also: tuple[Name, ...] = ()  # experiments of the same paper whose rows are read too
+    paper_trained: pydantic.PositiveInt | None = None  # the training length of the paper
     scale: Literal["paper", "any"] = "paper"  # any: it needs no large model; a miss contradicts it
     seeds: pydantic.PositiveInt = 3  # so many at the least, in every cell
     unit: str | None = None  # of lengths, if not the paper's
@@ -51,6 +59,7 @@ class Claim(Strict):
 class About(Strict):
     title: Text
     arxiv: Text
+    authors: tuple[Text, ...] = ()  # as the paper names them; empty if our sources do not say
     unit: str = "digits"
 
 

@@ -7,6 +7,8 @@ The module `least_data` of the paper `principled` is the experiment `principled/
     measure(lab)           rows over all runs, or of none: theory, a second stage of training
     draw(drawing)          figures and tables, from rows and from values that measuring kept
 
+    of_each_run = True     `measure` takes nothing from two runs of the grid together, so that `--only` may leave out some
+
 `grid` or `measure` is required. `lab.kept` is a dictionary for values that `draw` needs and rows cannot hold, such as
 attention maps; it is empty when figures are drawn again from committed rows.
 """
@@ -14,8 +16,6 @@ attention maps; it is empty when figures are drawn again from committed rows.
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ from tenfold.results.collect import Collected, collect
 from tenfold.results.row_schema import COLUMNS, EMPTY, MEASURED, Row, check_row
 from tenfold.runs.environment import environment
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.recipe_files import paper_names
+from tenfold.runs.recipe_files import experiment_files
 from tenfold.runs.run import Run
 from tenfold.sweeps.grid import check_grid
 
@@ -107,11 +107,17 @@ class Experiment:
         recipes = check_grid(self.id, grid, seeds)
         if not only:
             return recipes
-        if hasattr(self.module, "measure"):
+        if hasattr(self.module, "measure") and not getattr(self.module, "of_each_run", False):
             raise TenfoldError(
                 f"{self.id} measures over all that it trains; some recipes alone can be run of an "
                 "experiment that measures each run by itself"
             )
+        return self.chosen(recipes, only)
+
+    def chosen(self, recipes: Sequence[Recipe], only: Sequence[str]) -> list[Recipe]:
+        """Those of its recipes that `only` names, with or without the name of the paper; all if it names none."""
+        if not only:
+            return list(recipes)
         short = {each: each.removeprefix(f"{self.paper}/") for each in only}
         known = {each.name.removeprefix(f"{self.paper}/") for each in recipes}
         for name in short.values():
@@ -147,11 +153,7 @@ class Experiment:
 
 def experiments(paper: str) -> list[Experiment]:
     """Every experiment of a paper, by name."""
-    package = f"tenfold.papers.{paper}.experiments"
-    if paper not in paper_names() or (spec := importlib.util.find_spec(package)) is None:
-        return []
-    modules = pkgutil.iter_modules(spec.submodule_search_locations)
-    return [Experiment(paper, name) for name in sorted(m.name.replace("_", "-") for m in modules)]
+    return [Experiment(paper, name) for name in experiment_files(paper)]
 
 
 def find(name: str) -> list[Experiment]:

@@ -44,8 +44,9 @@ Link = Callable[[str], str | None]  # where a relative link leads from the page;
 MARKS = {
     "reproduced": "✓",
     "partly": "◐",
+    "against": "↓",
     "contradicted": "✗",
-    "not shown at this scale": "⊘",
+    "untested": "⊘",
     "open": "○",
 }
 FAR = {"http", "https", "mailto"}

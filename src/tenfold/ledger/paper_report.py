@@ -1,16 +1,20 @@
 """A paper's page as HTML that holds all it shows: `papers/PAPER/README.md`, filled in, with its figures.
 
+It opens with the verdict and the figure of the first headline. Recipes and commands, which stand before the first section
+of the Markdown file, close it.
+
 What stands between marks is taken from the results beside the page as they are now, so that no figure or status is
 older than they are. A page without marks gets all claims of its paper at its end.
 """
 
 from __future__ import annotations
 
+import ast
 import base64
 import os
 import re
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -18,6 +22,7 @@ from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import write_atomically
 from tenfold.drawing.html import document
 from tenfold.drawing.inline_svg import inline
+from tenfold.ledger import paper_opening as opening
 from tenfold.ledger.claims import CLAIMS, papers
 from tenfold.ledger.markdown_page import Link, Picture, Rendered, render, status
 from tenfold.ledger.paper_page import OPENING, PAGE, RESULTS, fill, table
@@ -26,22 +31,23 @@ from tenfold.results.committed import INSTALLED
 from tenfold.runs.recipe_files import SHELVES
 
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
+HEADLINE = 10**6  # the number of its picture, above those on the page
 BROAD = 1.9  # a drawing this much wider than high has a line of its own
 STYLE = """
-:root { --reproduced: #00684a; --partly: #7d5200; --not-shown: #75308c; }
-@media (prefers-color-scheme: dark) { :root { --reproduced: #4fd1a5; --partly: #f0b84a; --not-shown: #d9a6ea; } }
+:root { --reproduced: #00684a; --partly: #7d5200; --against: #75308c; --untested: #2f5597; }
+@media (prefers-color-scheme: dark) { :root { --reproduced: #4fd1a5; --partly: #f0b84a; --against: #d9a6ea; --untested: #9dbcf5; } }
 a { color: var(--blue); }
 nav ul { columns: 19rem; padding-left: 1.2rem; font-size: .9rem; } nav li { break-inside: avoid; }
 nav li.deeper { margin-left: 1rem; }
 figure.broad { grid-column: 1 / -1; } figure.broad > svg { max-width: 54rem; }
 span.picture svg { max-width: min(30rem, 100%); height: auto; fill: currentColor; } span.picture img { max-width: 100%; background: #fff; }
-table.claims { margin: 1rem 0; } table.claims th, table.claims td { text-align: left; white-space: normal; vertical-align: top; }
+table.claims { margin: 1rem 0; width: 100%; } table.claims th, table.claims td { text-align: left; white-space: normal; vertical-align: top; }
 table.claims th:nth-child(1) { min-width: 15rem; } table.claims th:nth-child(n + 2) { min-width: 9rem; }
 table.facts th, table.facts td { min-width: 5rem; }
 .status { font-weight: 600; white-space: nowrap; padding: 0 .3rem; border-left: 3px solid currentColor; }
 .reproduced { color: var(--reproduced); } .partly { color: var(--partly); } .contradicted { color: var(--bad); }
-.not-shown-at-this-scale { color: var(--not-shown); white-space: normal; } .open { color: var(--soft); }
-.partly, .open { border-left-style: dashed; } .not-shown-at-this-scale { border-left-style: dotted; }
+.against { color: var(--against); } .untested { color: var(--untested); } .open { color: var(--soft); }
+.partly, .open { border-left-style: dashed; } .against, .untested { border-left-style: dotted; }
 .contradicted { border-left-style: double; }
 p.statuses { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
 """
@@ -61,11 +67,14 @@ def write_paper(
     text = fill(page, entries, results, drawings)
     if OPENING not in text:
         text += f"\n## Claims\n\n{table(entries)}\n"
-    made = render(text, _pictures(page, drawings), _links(page, out))
+    text = _captioned(text, page)
+    picture = _pictures(page, drawings)
+    made = render(text, picture, _links(page, out))
     written = out / f"{paper}.html"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        whole = document(made.title or paper, _body(made, entries), STYLE)
+        body = _body(made, entries, _headline(text, entries, picture))
+        whole = document(made.title or paper, body, STYLE + opening.STYLE)
         write_atomically(written, whole.encode())
     except OSError as error:
         raise TenfoldError(f"cannot write to {out}: {error.strerror or error}") from None
@@ -82,23 +91,84 @@ def _find(paper: str, shelves: Sequence[Path]) -> Path:
     return place / PAGE
 
 
-def _body(made: Rendered, entries: Sequence[Entry]) -> str:
-    """The page's text, and below its title how many claims are how, and what there is to go to."""
+def _captioned(text: str, page: Path) -> str:
+    """The Markdown with captions in words: what the figure is called, its scale, and what the experiment asks."""
+
+    def caption(mark: re.Match[str]) -> str:
+        experiment, scale, figure = mark[2].split("/", 2)
+        words = f"{figure.replace('-', ' ').replace('/', ', ').capitalize()}, {scale} scale"
+        asked = _question(page.parent / "experiments" / f"{experiment.replace('-', '_')}.py")
+        return f'{mark[1]}{mark[2]}{mark[3]} alt="{escape(f"{words}. {asked}".strip())}"'
+
+    paper = re.escape(f"{RESULTS}{page.parent.name}/")
+    return re.sub(
+        rf'(<img src="{paper})(\w[^".]*/[^".]*/[^".]*)(\.\w+") alt="[^"]*, \w+ scale"',
+        caption,
+        text,
+    )
+
+
+def _question(module: Path) -> str:
+    """The first line of an experiment's docstring, without importing it; empty if there is none."""
+    try:
+        words = ast.get_docstring(ast.parse(module.read_text())) or ""
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    return words.partition("\n")[0]
+
+
+def _headline(text: str, entries: Sequence[Entry], picture: Picture) -> str:
+    """The first figure of the first headline's experiment; the page's first if it has none; else nothing."""
+    figures = re.findall(r'<img src="([^"]+)" alt="([^"]*)"', text)
+    wanted = [f"/{e.paper}/{e.claim.experiment}/" for e in entries if e.claim.headline]
+    chosen = [one for place in wanted for one in figures if place in one[0]] or figures
+    if not chosen:
+        return ""
+    source, words = chosen[0][0], unescape(chosen[0][1])
+    drawn, _ = picture(source, words, HEADLINE)
+    return f'<figure class="headline">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
+
+
+def _body(made: Rendered, entries: Sequence[Entry], headline: str) -> str:
+    """Title, authors, verdict, the headline's figure, contents and filter; the sections; then recipes and commands."""
     title, end, rest = made.body.partition("</h1>") if made.title else ("", "", made.body)
+    before, mark, sections = rest.partition("<h2 ")
+    about, paragraph, recipes = before.partition("</p>")
+    if not paragraph:
+        about, recipes = "", before
+    contents = [*made.contents, (2, "recipes-and-commands", "Recipes and commands")]
+    items = "".join(
+        f'<li{" class=deeper" * (level > 2)}><a href="#{escape(place)}">{escape(words)}</a></li>'
+        for level, place, words in (contents if recipes.strip() else made.contents)
+    )
+    parts = [
+        f"{title}{end}",
+        opening.byline(entries[0].about),
+        f'<p class="verdict">{escape(" ".join(opening.verdict(entries)))}</p>',
+        headline,
+        f"{about}{paragraph}",
+        _counts(entries),
+        f'<nav aria-label="Contents"><ul>{items}</ul></nav>' if items else "",
+        opening.status_filter(entries),
+        f"{mark}{sections}",
+        f'<h2 id="recipes-and-commands">Recipes and commands</h2>\n{recipes}' if recipes.strip() else "",
+        opening.SCRIPT,
+    ]  # fmt: skip
+    return "\n".join(filter(None, parts))
+
+
+def _counts(entries: Sequence[Entry]) -> str:
+    """How many claims have which status."""
     statuses = [entry.status for entry in entries]
     counts = "".join(
         f"<span>{status(each)}: {statuses.count(each)}</span>"
         for each in STATUSES
         if each in statuses
     )
-    items = "".join(
-        f'<li{" class=deeper" * (level > 2)}><a href="#{escape(place)}">{escape(words)}</a></li>'
-        for level, place, words in made.contents
-    )
-    nav = f'<nav aria-label="Contents"><ul>{items}</ul></nav>' if items else ""
     several = f"{len(statuses)} claim{'s' * (len(statuses) != 1)}"
-    summary = f'<p class="statuses"><span>{several}</span>{counts}</p>'
-    return f"{title}{end}\n{summary}\n{nav}\n{rest}"
+    if own := sum(entry.claim.kind == "own" for entry in entries):
+        several += f", {own} of them our own"
+    return f'<p class="statuses"><span>{several}</span>{counts}</p>'
 
 
 def _pictures(page: Path, drawings: Path | None) -> Picture:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ from tenfold.core.errors import Stopped, TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.drawing.curves import results_table
 from tenfold.drawing.run_groups import story_of
+from tenfold.ledger.changed_experiment import (
+    Changes,
+    changed_folder,
+    changed_recipes,
+    run_changed,
+)
 from tenfold.ledger.claim_text import write_claims
 from tenfold.ledger.experiments import DrawingContext, Experiment, Lab, find
 from tenfold.ledger.paper_page import PAGE, fill_page
@@ -54,6 +61,7 @@ def reproduce(
     seeds: Sequence[int] | None = None,
     only: Sequence[str] = (),
     add: bool = False,
+    changes: Changes | None = None,
     out: Path | str | None = None,
     runs: Path | str = "runs",
     on: str = "local",
@@ -71,31 +79,45 @@ def reproduce(
         seeds: in place of the experiment's own.
         only: names of some of its recipes; needs `add`.
         add: keep committed recipes and seeds that are not run now, and put the new ones beside them.
-        out: the folder of results; by default `results`, or `RUNS/tried` at smoke scale, which decides no claim.
+        changes: settings laid over every recipe, such as `{"pe": "fire", "train": {"lr": 0.003}}`. The results are written
+            apart, with figures over the committed curves (`changed_experiment.py`), and decide no claim.
+        out: the folder of results; by default `results`, or `RUNS/tried` at smoke scale, which decides no claim, or
+            `RUNS/changed` with changes.
         runs: the folder of the runs.
         on: "local", or "ray" with the `address` of a cluster.
         workers: how many cores to use; by default all of them.
         callback: is called with each experiment when it is done.
     """
     chosen = find(name)
-    if only and not add:
+    if changes:
+        chosen = _trained(chosen, scale)
+    elif only and not add:
         raise TenfoldError(
             "--only would leave out committed results of other recipes; name --add too"
         )
-    shelf = Path(out or (Path(runs, "tried") if scale == "smoke" else "results"))
-    for experiment in chosen:
-        planned = experiment.recipes(scale, seeds, only)
-        check_place(experiment.folder(shelf, scale), planned, add)
+    apart = Path(runs, "changed" if changes else "tried")
+    shelf = Path(out or (apart if changes or scale == "smoke" else "results"))
+    folders = [
+        changed_folder(shelf, each, changes, scale) if changes else each.folder(shelf, scale)
+        for each in chosen
+    ]
+    for experiment, folder in zip(chosen, folders, strict=True):
+        check_place(folder, _planned(experiment, changes, scale, seeds, only), add)
 
     def train(recipes: Sequence[Recipe]) -> list[Any]:
         with Board() as board:
             return sweep(recipes, runs, on=on, workers=workers, address=address, progress=board)
 
     done: list[Reproduction] = []
-    for experiment in chosen:
-        decides = scale != "smoke"  # smoke runs are too small to decide a claim
+    for experiment, folder in zip(chosen, folders, strict=True):
+        decides = scale != "smoke" and not changes  # smoke runs are too small to decide a claim
         before = _statuses(experiment, shelf) if decides else {}
-        result = _try(experiment, Lab(scale, seeds, train), shelf, add, only)
+        lab = Lab(scale, seeds, train)
+        if changes:
+            work = partial(run_changed, experiment, lab, changes, folder, add, only)
+        else:
+            work = partial(run_and_commit, experiment, lab, shelf, add, only)
+        result = _try(experiment, scale, work)
         if decides and result.folder is not None:
             _update_pages(experiment.paper, shelf)
             after = _statuses(experiment, shelf)
@@ -110,11 +132,37 @@ def reproduce(
 
 
 def recipes_to_train(
-    name: str, scale: str, seeds: Sequence[int] | None = None, only: Sequence[str] = ()
+    name: str,
+    scale: str,
+    seeds: Sequence[int] | None = None,
+    only: Sequence[str] = (),
+    changes: Changes | None = None,
 ) -> list[Recipe]:
     """The recipes that experiments train before they measure, each once."""
-    recipes = (recipe for each in find(name) for recipe in each.recipes(scale, seeds, only))
+    recipes = (
+        recipe for each in find(name) for recipe in _planned(each, changes, scale, seeds, only)
+    )
     return list({recipe.run_name: recipe for recipe in recipes}.values())
+
+
+def _planned(
+    experiment: Experiment,
+    changes: Changes | None,
+    scale: str,
+    seeds: Sequence[int] | None,
+    only: Sequence[str],
+) -> list[Recipe]:
+    if changes:
+        return changed_recipes(experiment, changes, scale, seeds, only)
+    return experiment.recipes(scale, seeds, only)
+
+
+def _trained(chosen: Sequence[Experiment], scale: str) -> list[Experiment]:
+    """Those experiments that train recipes, which can be changed."""
+    trained = [each for each in chosen if each.recipes(scale)]
+    if not trained:
+        raise TenfoldError(f"{chosen[0].id} trains no recipes, so there is nothing to change")
+    return trained
 
 
 def run_and_commit(
@@ -140,17 +188,15 @@ def run_and_commit(
     return commit(together, folder, write_more)
 
 
-def _try(
-    experiment: Experiment, lab: Lab, shelf: Path, add: bool, only: Sequence[str]
-) -> Reproduction:
+def _try(experiment: Experiment, scale: str, work: Callable[[], Path]) -> Reproduction:
     try:
-        folder = run_and_commit(experiment, lab, shelf, add, only)
+        folder = work()
     except Stopped:
         raise
     except TenfoldError as error:
         log = tuple(getattr(error, "lines", ()))
-        return Reproduction(experiment.id, lab.scale, failed=str(error), log=log)
-    return Reproduction(experiment.id, lab.scale, folder)
+        return Reproduction(experiment.id, scale, failed=str(error), log=log)
+    return Reproduction(experiment.id, scale, folder)
 
 
 def _statuses(experiment: Experiment, shelf: Path) -> dict[str, str]:

@@ -6,15 +6,19 @@
 A cell is what is left of the rows when every column has the wanted value: one number a seed, of which
 `take` makes one. A list stands for a cell each. A bound is a number, or another cell laid over this one:
 `above: {recipe: symmetry/addition-absolute}`.
+
+A condition holds only if the 95% interval of the measurement lies on the right side of the bound, and fails only if
+it lies on the wrong side. Otherwise it is undecided: too few problems were measured.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pydantic
 
@@ -39,7 +43,10 @@ TAKES: dict[Take, Callable[[list[float]], float]] = {
     "spread": lambda values: max(values) - min(values),
     "success": success_rate,
 }
-USUAL = {"metric": ("exact",), "checkpoint": ("best", ""), "slice": ("uniform", "")}
+MONOTONE: set[Take] = {"median", "mean", "lowest", "highest"}  # of the ends of intervals too
+SINGLE: set[Take] = {"median", "mean"}  # of these the seeds are judged one by one as well
+State = Literal["holds", "fails", "undecided", "missing"]
+USUAL = {"metric": ("exact",), "checkpoint": ("best", ""), "slice": ("uniform", ""), "evaluated_pe": ("",)}  # fmt: skip
 
 
 class RuleCell(Strict):
@@ -57,6 +64,7 @@ class RuleCell(Strict):
     slice: Words = None
     metric: Words = None
     checkpoint: Words = None
+    evaluated_pe: Words = None
     trained: Counts = None
     length: Counts = None
     times: Counts = None
@@ -107,15 +115,51 @@ class RuleCell(Strict):
         return f"{100 * value:.1f}%" if self.share else f"{value:.4g}"
 
 
+class Estimate(NamedTuple):
+    """A measured value and its 95% interval; both ends equal the value where nothing was sampled."""
+
+    value: float
+    low: float
+    high: float
+
+    def less(self, other: Estimate, factor: float) -> Estimate:
+        """This value less `factor` times another one.
+
+        The interval is that of Zou and Donner (MOVER), which for shares is Newcombe's. It takes the two for
+        independent. Where both were measured on the same problems, it is too wide rather than too narrow.
+        """
+        value = self.value - factor * other.value
+        below = math.hypot(self.value - self.low, factor * (other.high - other.value))
+        above = math.hypot(self.high - self.value, factor * (other.value - other.low))
+        return Estimate(value, value - below, value + above)
+
+
+def exactly(value: float) -> Estimate:
+    """A number without an interval.
+
+    >>> exactly(0.5)
+    Estimate(value=0.5, low=0.5, high=0.5)
+    """
+    return Estimate(value, value, value)
+
+
 @dataclass(frozen=True)
 class Number:
-    """What a cell comes to; no value where it has no rows, and `missing` too where it has too few seeds."""
+    """What a cell comes to; no estimate where it has no rows, and `missing` too where it has too few seeds."""
 
     cell: RuleCell
-    value: float | None
-    seeds: int
+    estimate: Estimate | None
+    by_seed: Mapping[Any, float]
     runs: tuple[str, ...]
     missing: str = ""
+
+    @property
+    def value(self) -> float | None:
+        return None if self.estimate is None else self.estimate.value
+
+    @property
+    def seeds(self) -> int:
+        return len(self.by_seed)
 
 
 class Condition(Strict):
@@ -169,19 +213,35 @@ class Condition(Strict):
             verdicts.append(Verdict(self, ours, against))
         return verdicts
 
-    def holds(self, value: float, other: float) -> bool:
-        """Whether it does, rounding aside; what is equal but for rounding is neither above nor below."""
+    def state(self, ours: Estimate, other: Estimate) -> State:
+        """Whether this cell less the other one lies where the bound wants it, rounding aside.
+
+        What is equal but for rounding is neither above nor below.
+        """
+        low, high = self._wanted()
+        apart = ours.less(other, self.factor)
+        if low <= apart.low and apart.high <= high:
+            return "holds"
+        return "fails" if apart.high < low or apart.low > high else "undecided"
+
+    def _wanted(self) -> tuple[float, float]:
+        """Between which two numbers the difference must lie."""
         if self.at_least is not None:
-            return value >= self.at_least - ROUNDING
+            return -ROUNDING, math.inf
         if self.at_most is not None:
-            return value <= self.at_most + ROUNDING
-        if self.within is not None:
-            return abs(value - self.within[0]) <= self.within[1] + ROUNDING
+            return -math.inf, ROUNDING
         if self.above is not None:
-            return value > self.factor * other + self.by + ROUNDING
+            return self.by + ROUNDING, math.inf
         if self.below is not None:
-            return value < self.factor * other - self.by - ROUNDING
-        return abs(value - other) <= self.by + ROUNDING
+            return -math.inf, -self.by - ROUNDING
+        width = self.by if self.within is None else self.within[1]
+        return -width - ROUNDING, width + ROUNDING
+
+    @property
+    def stated(self) -> float:
+        """The number that is the bound, where it is no cell."""
+        numbers = (self.at_least, self.at_most, self.within and self.within[0])
+        return next(number for number in numbers if number is not None)
 
     @property
     def bound(self) -> str:
@@ -200,12 +260,61 @@ class Verdict:
     against: Number | None
 
     @property
+    def state(self) -> State:
+        """What the measurements and their intervals make of the condition."""
+        if self.ours.estimate is None or (self.against and self.against.estimate is None):
+            return "missing"
+        ours, other = self.ours.estimate, self._other(None)
+        # No interval excludes an end of its range. Other numbers than shares are compared on the same text, which an
+        # interval over texts knows nothing of; there the seeds say how sure the difference is.
+        ends = self.ours.cell.share and self.condition.other is None and other.value in (0, 1)
+        if ends or (self.condition.other is not None and not self.ours.cell.share):
+            ours, other = exactly(ours.value), exactly(other.value)
+        return self.condition.state(ours, other)
+
+    @property
     def holds(self) -> bool | None:
-        """None where rows are missing."""
-        other = 0.0 if self.against is None else self.against.value
-        if self.ours.value is None or other is None:
+        """Whether the condition is shown; None where rows are missing."""
+        return None if self.state == "missing" else self.state == "holds"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the values meet the bound, whatever their intervals; None where rows are missing."""
+        return None if self.ours.value is None else self._meets(self.ours.value, None)
+
+    @property
+    def failing_seeds(self) -> list[Any]:
+        """The seeds that do not meet the bound by themselves; none where the rule takes one seed, or all together."""
+        if (self.ours.cell.take or "median") not in SINGLE or self.state == "missing":
+            return []
+        return [s for s, value in self.ours.by_seed.items() if self._meets(value, s) is False]
+
+    def worst(self) -> float | None:
+        """The value of the seed that is furthest on the wrong side, or nearest to it."""
+        if (self.ours.cell.take or "median") not in SINGLE or self.state == "missing":
             return None
-        return self.condition.holds(self.ours.value, other)
+        condition, values = self.condition, self.ours.by_seed.values()
+        if condition.at_least is not None or condition.above is not None:
+            return min(values)
+        if condition.at_most is not None or condition.below is not None:
+            return max(values)
+        target = condition.factor * self._other(None).value
+        return max(values, key=lambda value: abs(value - target))
+
+    def _meets(self, value: float, seed: Any) -> bool | None:
+        if self.against is not None and self.against.estimate is None:
+            return None
+        other = exactly(self._other(seed).value)
+        return self.condition.state(exactly(value), other) == "holds"
+
+    def _other(self, seed: Any) -> Estimate:
+        """The bound; of another cell the number of this seed, if it has one."""
+        if self.against is None:
+            return exactly(self.condition.stated)
+        assert self.against.estimate is not None
+        if seed in self.against.by_seed and (self.against.cell.take or "median") in SINGLE:
+            return exactly(self.against.by_seed[seed])
+        return self.against.estimate
 
     @property
     def missing(self) -> list[str]:
@@ -237,10 +346,22 @@ def _number(cell: RuleCell, rows: Sequence[Row], seeds: int) -> Number:
         )
     runs = tuple(dict.fromkeys(row["run"] for row in matching if row["run"]))
     if not matching:
-        return Number(cell, None, 0, (), f"{cell.describe()}: no rows")
+        return Number(cell, None, {}, (), f"{cell.describe()}: no rows")
     lacks = f"{cell.describe()}: {len(by_seed)} of {seeds} seeds" if len(by_seed) < seeds else ""
-    value = TAKES[cell.take or "median"](list(by_seed.values()))
-    return Number(cell, value, len(by_seed), runs, lacks)
+    return Number(cell, _taken(cell.take or "median", matching), by_seed, runs, lacks)
+
+
+def _taken(how: Take, rows: Sequence[Row]) -> Estimate:
+    """One number of all seeds. Its interval is over problems: how finely these very models were measured."""
+    take = TAKES[how]
+    value = take([row["value"] for row in rows])
+    if how not in MONOTONE:
+        return exactly(value)
+    low, high = (
+        take([row["value"] if row[end] is None else row[end] for row in rows])
+        for end in ("low", "high")
+    )
+    return Estimate(value, low, high)
 
 
 def _column(row: Row, key: str) -> Any:

@@ -6,6 +6,7 @@ from `results/PAPER/EXPERIMENT/SCALE/rows.csv`. docs/ledger.md explains all of i
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,10 +19,8 @@ from tenfold.ledger.rules import Condition, Number, RuleCell, Verdict
 from tenfold.results.committed import SCALES, committed
 from tenfold.results.row_schema import Row
 
-Status = Literal["open", "reproduced", "partly", "contradicted", "not shown at this scale"]
-STATUSES: tuple[Status, ...] = (
-    "open", "reproduced", "partly", "contradicted", "not shown at this scale",
-)  # fmt: skip
+Status = Literal["reproduced", "partly", "against", "contradicted", "untested", "open"]
+STATUSES: tuple[Status, ...] = typing.get_args(Status)
 Tables = Mapping[str, list[Row]]  # an experiment's rows by scale
 MEASURED = {
     "value",
@@ -79,8 +78,8 @@ class Entry:
 
     @property
     def unmet(self) -> list[Verdict]:
-        """Conditions that the rule takes as given and that are not met; without them the experiment decides nothing."""
-        return [verdict for verdict in self.given if verdict.holds is False]
+        """Conditions that the rule takes as given and whose values are not met; without them nothing is tested."""
+        return [verdict for verdict in self.given if verdict.met is False]
 
     @property
     def measured(self) -> bool:
@@ -98,22 +97,37 @@ class Entry:
         """What the rule makes of the rows; fewer seeds than are wanted decide a claim in part at most."""
         if not self.measured:
             return "open"
-        judged = self._judged_status()
-        if not self.missing:
-            return judged
-        early: dict[Status, Status] = {"reproduced": "partly", "contradicted": "open"}
-        return early.get(judged, judged)
-
-    def _judged_status(self) -> Status:
-        large = self.claim.scale == "any" or self.scale == "paper"
         if self.unmet:
-            return "open" if large else "not shown at this scale"
-        verdicts = [verdict.holds for verdict in self.shown]
-        if all(verdicts):
-            return "reproduced"
-        if any(verdicts):
-            return "partly"
-        return "contradicted" if large else "not shown at this scale"
+            return "untested"
+        states = {verdict.state for verdict in self.shown}
+        if "holds" in states:
+            return "reproduced" if states == {"holds"} and not self.missing else "partly"
+        if "undecided" in states:
+            return "open"
+        if self.claim.scale == "any" or self.scale == "paper":
+            return "open" if self.missing else "contradicted"
+        return "against"
+
+    @property
+    def worst_seed_fails(self) -> bool:
+        """Whether a seed misses, by itself, a bound that the rule holds for all seeds together."""
+        return any(v.failing_seeds for v in self.shown if v.state == "holds")
+
+    @property
+    def undecided(self) -> int:
+        """The number of cells whose interval contains the bound."""
+        return sum(verdict.state == "undecided" for verdict in self.shown)
+
+    @property
+    def reduced(self) -> str:
+        """`trained on 4 digits, the paper on 6`, where a shorter training length stands for the paper's."""
+        cells = [number.cell for number in self._numbers]
+        ours = {row["trained"] for cell in cells for row in cell.rows(self.rows) if row["trained"]}
+        theirs = self.claim.paper_trained
+        if theirs is None or ours <= {theirs}:
+            return ""
+        lengths = " and ".join(str(length) for length in sorted(ours))
+        return f"trained on {lengths} {self.unit}, the paper on {theirs}"
 
     @property
     def holding(self) -> int:
@@ -135,8 +149,10 @@ class Entry:
             "id": self.id, "paper": self.paper, "place": claim.place, "says": claim.says,
             "how": claim.how, "experiment": f"{self.paper}/{claim.experiment}",
             "also": [f"{self.paper}/{name}" for name in claim.also],
-            "status": self.status, "ours": ours(self), "theirs": claim.theirs,
-            "held": self.holding, "of": len(self.shown), "runs": self.runs, "scale": self.scale,
+            "kind": claim.kind, "status": self.status, "ours": ours(self), "theirs": claim.theirs,
+            "held": self.holding, "undecided": self.undecided, "of": len(self.shown),
+            "worst_seed_fails": self.worst_seed_fails, "runs": self.runs, "scale": self.scale,
+            "reduced": self.reduced,
             "missing": self.missing,
         }  # fmt: skip
 
@@ -205,7 +221,7 @@ def ours(entry: Entry) -> str:
     others = [verdict.condition.other for verdict in shown if verdict.condition.other]
     numbers = []
     for verdict in shown:
-        numbers.append(_labelled(verdict.ours, _varying(cells), entry.unit))
+        numbers.append(_labelled(verdict.ours, _varying(cells), entry.unit) + _worst(verdict))
         if verdict.against is not None:
             same = verdict.against.cell.metric == verdict.ours.cell.metric
             other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
@@ -223,6 +239,15 @@ def ours(entry: Entry) -> str:
     elif len(takes) == 1 and entry.seeds > 1:
         parts.append(f"{takes.pop()} of {min(v.ours.seeds for v in shown)} seeds")
     return "; ".join(filter(None, parts))
+
+
+def _worst(verdict: Verdict) -> str:
+    """` (worst seed 72.7%)`, where that is another number."""
+    cell, worst = verdict.ours.cell, verdict.worst()
+    if worst is None or verdict.ours.value is None:
+        return ""
+    text = cell.number(worst)
+    return "" if text == cell.number(verdict.ours.value) else f" (worst seed {text})"
 
 
 def _not_given(entry: Entry) -> list[str]:

@@ -190,6 +190,8 @@ def test_from_the_command_line(tenfold, tmp_path):
     assert code == 0
     assert "drawn/before-after.png" in out
     assert (tmp_path / "drawn/before-after.svg").exists()
-    code, _, err = tenfold(*words, "--again", "second")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "--again second is for a picture; name a folder for it with --figures" in err
+    code, _, _ = tenfold(*words, "--again", "second")
+    assert code == 0
+    page = (tmp_path / "first/calibration.html").read_text()
+    assert page.count('id="before-after"') == 1
+    assert "<tr><th>trained again</th><td>second</td></tr>" in page

@@ -35,6 +35,12 @@ def test_from_a_model_to_a_calibrated_one(tenfold, tmp_path, kind):
     assert "keeps nothing" not in out
     assert "lines: first/calibration.json" in out
     assert {path.suffix for path in (tmp_path / "drawn").iterdir()} == {".png", ".svg"}
+    assert "page: first/calibration.html" in out
+    page = (tmp_path / "first/calibration.html").read_text()
+    assert "Along which lines do the heads of this model attend" in page
+    assert "<pre>tenfold train first/recipe.yaml --calibrated first/calibration.json</pre>" in page
+    assert page.count("<figure>") == (2 if kind == "seq2seq" else 1)
+    assert "<td>self-attention, layer 1, head 2</td>" in page
 
     words = ("train", "small.yaml", "--calibrated", "first/calibration.json", "--out", "second")
     assert tenfold(*words)[0] == 0
@@ -66,7 +72,7 @@ def test_what_was_found_as_json(tenfold, tmp_path):
     code, out, _ = tenfold(*words, "--kappa-self", 9, "--soft", "--scores", "weights", "--json")
     assert code == 0
     told = json.loads(out)
-    assert told["file"] == "lines.json"
+    assert (told["file"], told["page"], told["figures"]) == ("lines.json", "lines.html", [])
     assert told["rules"]["soft"]
     assert told["rules"]["scores"] == "weights"
     assert any("a kappa of 9 keeps none" in note for note in told["notes"])
@@ -112,6 +118,12 @@ def test_a_wrong_direction_or_file_is_one_line(tenfold, tmp_path):
     assert (code, err) == (2, "error: small.yaml is not a calibration: it is not JSON\n")
 
 
+def test_lines_are_not_overwritten_by_their_page(tenfold, tmp_path):
+    code, out, err = tenfold("calibrate", "parity", "--out", "lines.html")
+    assert (code, out) == (2, "")
+    assert err == "error: --out lines.html is the file of lines; their page, .html, is beside it\n"
+
+
 def test_nothing_is_written_into_the_package(tenfold, tmp_path):
     code, out, err = tenfold("calibrate", "parity")
     assert (code, out) == (2, "")
@@ -119,3 +131,36 @@ def test_nothing_is_written_into_the_package(tenfold, tmp_path):
     words = ("calibrate", "parity", "--samples", 8, "--out", "lines.json")
     assert tenfold(*words)[0] == 0
     assert (tmp_path / "lines.json").exists()
+
+
+def test_the_published_form_from_the_command_line(tenfold, tmp_path):
+    """All choices of the paper, one of them named again; then trained on from the first weights."""
+    (tmp_path / "small.yaml").write_text(
+        RECIPE.replace("KIND", "seq2seq").replace("format: reversed", "format: {name: reversed, width: 3, spare: 1}")
+    )  # fmt: skip
+    assert tenfold("train", "small.yaml", "--out", "first")[0] == 0
+    options = ("--published", "--allow-imperfect", "--no-right-only", "--kappa-cross", 1)
+    assert tenfold("calibrate", "first", *options, "--figures", "drawn")[0] == 0
+    rules = json.loads((tmp_path / "first" / "calibration.json").read_text())["rules"]
+    assert (rules["lines"], rules["best"], rules["source"]) == ("matrix", "direction", "last")
+    assert (rules["kappa_self"], rules["kappa_cross"], rules["right_only"]) == (0.87, 1.0, False)
+    words = (
+        "--calibrated",
+        "first/calibration.json",
+        "--positions",
+        "keep",
+        "--train.from",
+        "first",
+    )
+    assert tenfold("train", "small.yaml", *words, "--out", "second")[0] == 0
+    assert "step:" in (tmp_path / "second" / "recipe.yaml").read_text()
+
+
+def test_two_keys_a_query_are_lines_of_the_matrix_alone(tenfold, tmp_path):
+    (tmp_path / "small.yaml").write_text(RECIPE.replace("KIND", "seq2seq"))
+    assert tenfold("train", "small.yaml", "--out", "first")[0] == 0
+    words = ("calibrate", "first", "--allow-imperfect", "--directions", "anti-diagonal-2")
+    code, _, err = tenfold(*words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--lines matrix" in err
+    assert tenfold(*words, "--lines", "matrix")[0] == 0

@@ -18,7 +18,9 @@ from tenfold.features.proofs.machine_drawing import (
     _Graph,
     _overlap,
     draw_machine,
+    legend_of,
 )
+from tenfold.features.proofs.machine_legend import LEGEND, as_html
 
 
 def as_moves(output, following):
@@ -78,10 +80,41 @@ def test_the_adder_says_what_it_does(tmp_path):
     assert {"0", "1", "end", "start", "-,- / end"} <= set(said)
     whole = "\n".join(said)
     counts = sorted(int(n) for n in re.findall(r"(\d+) columns", whole))
-    assert counts == [45, 57, 64, 75]  # and one column that ends
+    assert counts == [45, 57, 64, 75, 75]  # the legend repeats one; and one column ends
     assert "9,9 / 8" in whole
     assert "0,0 / 1" in whole
     assert RED.lower() not in path.read_text().lower()
+
+
+def test_a_legend_says_what_every_sign_means(tmp_path):
+    """In the file and on the page; only what the drawing has is explained."""
+    task = adder()
+    said = " ".join(texts(draw_machine(of(task), tmp_path / "adder.svg", columns(task))))
+    listed = as_html(legend_of(of(task), columns(task)))
+    for words in ("The machine starts here", "A state: all that it remembers", "Where it goes after a column",
+                  "one digit of each number in this column", "this number has ended", "The answer is complete"):  # fmt: skip
+        assert words in " ".join(said.split())
+        assert words in listed
+    assert re.search(r"<code>\d,\d / \d</code>", listed)
+    assert "does not do what its task asks" not in listed
+    endless = of(Transducer.of(2, 1, 2, lambda q, d: (0, q) if d[0] is None else (d[0], d[0])))
+    assert "The answer is complete" not in as_html(legend_of(endless, str))
+
+
+def test_the_legend_lies_below_the_drawing():
+    machine, task = of(adder()), adder()
+    graph = _Graph(machine, columns(task), str, None)
+    graph.draw(machine.arrows(), legend_of(machine, columns(task)))
+    legend = [t.get_window_extent() for t in graph.axes.texts if t.get_gid() == LEGEND]
+    others = [
+        t.get_window_extent() for t in graph.axes.texts if t.get_text() and t.get_gid() != LEGEND
+    ]
+    assert len(legend) == 7 + 3  # meanings, and signs that are letters
+    assert max(box.y1 for box in legend) < min(box.y0 for box in others)
+    for one, other in itertools.combinations(legend, 2):
+        assert _overlap(one, other) == 0
+    assert all(graph.figure.bbox.contains(*corner) for box in legend for corner in box.get_points())
+    pyplot.close(graph.figure)
 
 
 def test_what_differs_is_red_and_told(tmp_path):

@@ -193,7 +193,7 @@ def test_exported_again_it_is_the_same(exported, tmp_path):
 
 
 def test_a_folder_with_a_run_is_not_written_over(proved, exported, tmp_path):
-    with pytest.raises(TenfoldError, match="holds a run already; name another folder"):
+    with pytest.raises(TenfoldError, match="holds a run already; name a new folder"):
         proved.export(exported)
     with pytest.raises(TenfoldError, match="holds a run already"):
         proved.export(proved.folder)

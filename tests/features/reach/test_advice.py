@@ -17,7 +17,8 @@ def all_of_them():
 
 def test_every_encoding_without_options_is_there(all_of_them):
     assert {"alibi", "kerple-log", "rotary", "fire", "window", "t5"} <= all_of_them.keys()
-    assert all_of_them.keys() == set(ENCODINGS.names()) - {"calibrated", "compose", "per-head"}
+    need_options = {"calibrated", "compose", "log-length", "per-head"}
+    assert all_of_them.keys() == set(ENCODINGS.names()) - need_options
 
 
 def test_what_is_expected(all_of_them):

@@ -92,7 +92,8 @@ def test_trf_of_a_table(tenfold, tmp_path):
         (("compare",), "nothing to compare"),
         (("compare", "alibi", "--eps", "1"), "above 0 and below 1"),
         (("advise", "--train", "9", "--serve", "8"), "serving no shorter than training"),
-        (("erf", "nothing"), 'unknown run "nothing"'),
+        (("erf", "run", "--length", "3"), "is now called: tenfold erf run --length 3"),
+        (("erf",), "is now called: tenfold erf RUN"),
     ],
 )
 def test_bad_input_is_one_line(tenfold, words, told):
@@ -167,7 +168,7 @@ def test_advise(tenfold):
 def test_erf(tenfold, tmp_path, pe, has_theory):
     (tmp_path / "small.yaml").write_text(RECIPE.replace("PE", pe))
     assert tenfold("train", "small.yaml", "--out", "run")[0] == 0
-    code, out, _ = tenfold("theory", "erf", "run", "--length", 3, "--n", 4, "--json")
+    code, out, _ = tenfold("erf", "run", "--length", 3, "--n", 4, "--json")
     assert code == 0
     told = json.loads(out)
     assert [layer["layer"] for layer in told["layers"]] == [1, 2]
@@ -177,8 +178,8 @@ def test_erf(tenfold, tmp_path, pe, has_theory):
             assert 1 <= head["attention"] <= told["tokens"]
             assert 1 <= head["gradient"] <= told["tokens"]
             assert (head["theory"] is not None) == has_theory
-    code, out, _ = tenfold("theory", "erf", "run")
+    code, out, _ = tenfold("erf", "run")
     assert "the whole model, by gradient: " in out
     for words in (("--length", 0), ("--n", 0), ("--eps", 2), ("--seed", -1)):
-        code, _, err = tenfold("theory", "erf", "run", *words)
+        code, _, err = tenfold("erf", "run", *words)
         assert (code, err.count("\n")) == (2, 1)

@@ -40,11 +40,11 @@ def changes(product, digits, length, slice="full", base=10):
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])
-@pytest.mark.parametrize("name", ["mod-add", "mod-mul"])
+@pytest.mark.parametrize("name", ["modular-addition", "modular-multiplication"])
 @pytest.mark.parametrize(("digits", "length"), [(1, 1), (1, 2), (1, 3), (2, 3), (3, 3)])
 def test_every_modulus_by_brute_force(name, digits, length, slice):
     change, counts = np.unique(
-        changes(name == "mod-mul", digits, length, slice), return_counts=True
+        changes(name == "modular-multiplication", digits, length, slice), return_counts=True
     )
     for modulus in MODULI:
         (found,) = predict(operation(name, modulus), digits, [length], slice=slice)
@@ -54,29 +54,35 @@ def test_every_modulus_by_brute_force(name, digits, length, slice):
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])
-@pytest.mark.parametrize("name", ["mod-add", "mod-mul"])
+@pytest.mark.parametrize("name", ["modular-addition", "modular-multiplication"])
 @pytest.mark.parametrize(
     ("base", "digits", "length"), [(2, 1, 7), (2, 4, 7), (3, 2, 5), (16, 1, 2), (7, 2, 3)]
 )
 def test_other_bases(name, base, digits, length, slice):
-    change = changes(name == "mod-mul", digits, length, slice, base)
+    change = changes(name == "modular-multiplication", digits, length, slice, base)
     for modulus in (2, 3, 8, 12, 35, 49, 97):
         (found,) = predict(operation(name, modulus), digits, [length], slice=slice, base=base)
         assert found.exact == Fraction(int((change % modulus == 0).sum()), len(change))
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])
-@pytest.mark.parametrize("name", ["add", "mul"])
+@pytest.mark.parametrize("name", ["addition", "full-multiplication"])
 @pytest.mark.parametrize(("digits", "length"), [(1, 1), (1, 2), (2, 3), (1, 3)])
 def test_without_a_modulus(name, digits, length, slice):
-    change = changes(name == "mul", digits, length, slice)
+    change = changes(name == "full-multiplication", digits, length, slice)
     (found,) = predict(operation(name), digits, [length], slice=slice)
     assert found.exact == Fraction(int((change == 0).sum()), len(change))
 
 
 @pytest.mark.parametrize("slice", ["full", "uniform"])
 @pytest.mark.parametrize(
-    ("name", "modulus"), [("mod-add", 7), ("mod-mul", 30), ("add", None), ("mul", None)]
+    ("name", "modulus"),
+    [
+        ("modular-addition", 7),
+        ("modular-multiplication", 30),
+        ("addition", None),
+        ("full-multiplication", None),
+    ],
 )
 def test_a_function_and_a_task_agree_with_the_count(name, modulus, slice):
     """The same by trying all pairs of a function, and by what a task answers."""
@@ -144,7 +150,12 @@ def test_a_function_that_fails_says_where():
 @pytest.mark.parametrize("slice", ["full", "uniform"])
 @pytest.mark.parametrize(
     ("name", "modulus", "limit"),
-    [("mod-add", 51, 1 / 51), ("mod-add", 30, 1 / 3), ("mod-add", 50, 1.0), ("mul", None, 0.0)],
+    [
+        ("modular-addition", 51, 1 / 51),
+        ("modular-addition", 30, 1 / 3),
+        ("modular-addition", 50, 1.0),
+        ("full-multiplication", None, 0.0),
+    ],
 )
 def test_a_million_digits(name, modulus, limit, slice):
     (found,) = predict(operation(name, modulus), 4, [10**6], slice=slice)
@@ -155,7 +166,7 @@ def test_a_million_digits(name, modulus, limit, slice):
 @pytest.mark.parametrize("slice", ["full", "uniform"])
 def test_long_numbers_go_on_where_short_ones_end(slice):
     """The limit of 1,200 digits is what 900 digits, computed as a fraction, come to."""
-    for name in ("mod-add", "mod-mul"):
+    for name in ("modular-addition", "modular-multiplication"):
         near, far = predict(operation(name, 84), 1, [900, 1200], slice=slice)
         assert near.accuracy == far.accuracy
         assert near.exact != far.exact
@@ -164,7 +175,7 @@ def test_long_numbers_go_on_where_short_ones_end(slice):
 @pytest.mark.parametrize("modulus", [101, 151])
 def test_below_the_threshold_a_sum_is_never_right(modulus):
     """The first length at which two dropped parts can add up to p'."""
-    found = predict(operation("mod-add", modulus), 2, [2, 3, 4, 9])
+    found = predict(operation("modular-addition", modulus), 2, [2, 3, 4, 9])
     assert [each.accuracy > 0 for each in found] == [True, False, True, True]
     assert found[1].why == f"A + B is 18 at the most, not a multiple of {modulus}, A and B what is dropped"  # fmt: skip
     assert found[3].accuracy == pytest.approx(1 / modulus, rel=1e-3)
@@ -173,12 +184,12 @@ def test_below_the_threshold_a_sum_is_never_right(modulus):
 @pytest.mark.parametrize(
     ("name", "modulus", "length", "why"),
     [
-        ("mod-add", 50, 9, "50 divides 10^4: what is dropped is a multiple of it"),
-        ("mod-add", 51, 4, "no number has more than 4 digits, so nothing is dropped"),
-        ("mod-add", 150, 9, "right where 3 = 150/gcd(150, 10^4) divides A + B"),
-        ("mod-mul", 51, 9, "right where 51 divides A*b + B*a0"),
-        ("add", None, 5, "a dropped digit is missing from the sum"),
-        ("mul", None, 5, "a dropped digit is missing from the product"),
+        ("modular-addition", 50, 9, "50 divides 10^4: what is dropped is a multiple of it"),
+        ("modular-addition", 51, 4, "no number has more than 4 digits, so nothing is dropped"),
+        ("modular-addition", 150, 9, "right where 3 = 150/gcd(150, 10^4) divides A + B"),
+        ("modular-multiplication", 51, 9, "right where 51 divides A*b + B*a0"),
+        ("addition", None, 5, "a dropped digit is missing from the sum"),
+        ("full-multiplication", None, 5, "a dropped digit is missing from the product"),
     ],
 )
 def test_reasons(name, modulus, length, why):
@@ -187,7 +198,7 @@ def test_reasons(name, modulus, length, why):
 
 
 def test_a_product_that_is_never_right():
-    (found,) = predict(operation("mod-mul", 997), 1, [2])
+    (found,) = predict(operation("modular-multiplication", 997), 1, [2])
     assert (found.accuracy, found.why.split(",")[0]) == (0.0, "A*b + B*a0 is never a multiple of 997")  # fmt: skip
 
 
@@ -195,7 +206,7 @@ def test_a_product_that_is_never_right():
 @pytest.mark.parametrize("modulus", [1009, 10**30 + 57])
 def test_products_that_are_too_many_to_count_are_tried(modulus, slice):
     change = changes(True, 1, 2, slice).tolist()
-    (found,) = predict(operation("mod-mul", modulus), 1, [2], slice=slice)
+    (found,) = predict(operation("modular-multiplication", modulus), 1, [2], slice=slice)
     assert found.exact == Fraction(sum(each % modulus == 0 for each in change), len(change))
     assert "pairs are the same without" in found.why
 
@@ -204,7 +215,7 @@ def test_products_that_are_too_many_to_count_are_tried(modulus, slice):
 @pytest.mark.parametrize("length", [401, 900, 10**6])
 def test_what_is_too_small_for_a_float_is_not_called_never(length, slice):
     """One in 10^400 is right; a float holds 0."""
-    (found,) = predict(operation("mod-add", 10**400 + 1), 1, [length], slice=slice)
+    (found,) = predict(operation("modular-addition", 10**400 + 1), 1, [length], slice=slice)
     assert found.accuracy == 0.0
     assert found.why == "right where ~10^400 divides A + B, A and B what is dropped; 1/~10^400 for long numbers"  # fmt: skip
 
@@ -213,11 +224,11 @@ def test_what_is_too_small_for_a_float_is_not_called_never(length, slice):
 def test_what_is_never_right_is_called_so(slice):
     """Up to the least length at which two dropped parts come to the modulus."""
     modulus = 10**400 + 1
-    near, far = predict(operation("mod-add", modulus), 1, [400, 401], slice=slice)
+    near, far = predict(operation("modular-addition", modulus), 1, [400, 401], slice=slice)
     assert near.why == "A + B is ~10^399 at the most, not a multiple of ~10^400, A and B what is dropped"  # fmt: skip
     assert near.exact == 0 < far.exact
     for length in range(2, 12):
-        (found,) = predict(operation("mod-add", 101010107), 1, [length], slice=slice)
+        (found,) = predict(operation("modular-addition", 101010107), 1, [length], slice=slice)
         assert ("at the most, not" in found.why) == (found.exact == 0), length
 
 
@@ -230,24 +241,36 @@ def test_parts_are_shares():
         assert 0 <= of_whole(True, 1, dropped).exact <= 1
 
 
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_names_are_those_of_the_tasks(name):
+    modulus = {"modulus": 51} if name.startswith("modular") else {}
+    assert TASKS.build({"name": name, **modulus}).operation() == operation(name, **modulus)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: operation("plus"), 'unknown operation "plus"; known: add, mod-add, mod-mul, mul'),
-        (lambda: operation("mod-add"), '"mod-add" needs a modulus, such as 51'),
-        (lambda: operation("add", 7), '"add" has no modulus, and 7 was given; "mod-add" has'),
-        (lambda: operation("mod-mul", 0), "a modulus of 0; at least 1"),
+        (
+            lambda: operation("plus"),
+            'unknown task of a prediction "plus"; known: addition, full-multiplication, modular-addition, modular-multiplication',
+        ),
+        (lambda: operation("modular-addition"), '"modular-addition" needs a modulus, such as 51'),
+        (
+            lambda: operation("addition", 7),
+            '"addition" has no modulus, and 7 was given; "modular-addition" has',
+        ),
+        (lambda: operation("modular-multiplication", 0), "a modulus of 0; at least 1"),
         (lambda: predict(np.gcd, 0, [1]), "trained on numbers of 0 digits; at least 1"),
         (lambda: predict(np.gcd, 1, [0]), "a length of 0 is too short"),
         (lambda: predict(np.gcd, 1, [1], slice="nines"), 'unknown slice of a prediction "nines"'),
         (lambda: predict(np.gcd, 1, [5]), "pairs of 5 digits are too many to try, 100,000,000 at"),
         (lambda: predict(np.gcd, 1, [10**12]), "pairs of 1,000,000,000,000 digits are too many"),
         (
-            lambda: predict(operation("mod-mul", 1009), 1, [5]),
+            lambda: predict(operation("modular-multiplication", 1009), 1, [5]),
             "products modulo 1009: 1009 residues",
         ),
         (
-            lambda: predict(operation("mod-mul", 10**400 + 1), 1, [5]),
+            lambda: predict(operation("modular-multiplication", 10**400 + 1), 1, [5]),
             "products modulo ~10^400: ~10^400 residues",
         ),
         (lambda: predict(Multiplication(), 1, [2]), "has a multiplier of its own length"),

@@ -86,7 +86,7 @@ def test_exact_too_where_the_run_did_not_measure_it(runs, lab):
 
 def test_predicted_rows(runs, lab):
     rows = list(truncation.predicted(lab, runs["modular-70-absolute"]))
-    wanted = predict(operation("mod-add", 70), 2, range(1, 6), slice="uniform")
+    wanted = predict(operation("modular-addition", 70), 2, range(1, 6), slice="uniform")
     assert [r["value"] for r in rows] == [each.accuracy for each in wanted]
     assert {(r["metric"], r["checkpoint"], r["slice"]) for r in rows} == {("exact-predicted", "", "uniform")}  # fmt: skip
     assert list(truncation.predicted(lab, runs["modular-70-absolute"], slice="nines")) == []
@@ -181,7 +181,7 @@ def test_both_numbers_of_the_length_as_theory_has_it(answering):
     rows = truncation.compared(run, [1, 2, 3, 4], 2000, slice="full")
     found = {(row.length, row.metric): row.value for row in rows}
     assert {row.slice for row in rows} == {"full"}
-    wanted = [each.accuracy for each in predict(operation("mod-add", 70), 2, [1, 2, 3, 4])]
+    wanted = [each.accuracy for each in predict(operation("modular-addition", 70), 2, [1, 2, 3, 4])]
     for length, accuracy in enumerate(wanted, 1):
         assert found[length, "exact-truncated"] == 1.0
         assert found[length, "exact-predicted"] == accuracy
@@ -277,7 +277,7 @@ def test_the_intervention_picture(tenfold, runs, tmp_path):
     code, out, _ = tenfold(*asked, "--out", tmp_path / "drawn")
     assert code == 0
     assert "operand 1, last 2: % of changes that move each answer digit" in out
-    assert "last 2, operand 2" in (tmp_path / "drawn" / "influence.svg").read_text()
+    assert "last 2, operand 2" in (tmp_path / "drawn" / "influence.html").read_text()
     _, out, _ = tenfold(*asked, "--json")
     told = json.loads(out)
     matrix = np.array(told["last 2"], dtype=float)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-PREDICT = ("theory", "predict", "--task", "mod-add", "--modulus", 51, "--digits", 4)
+PREDICT = ("theory", "predict", "--task", "modular-addition", "--modulus", 51, "--digits", 4)
 
 
 def test_json_is_a_list_of_lengths_and_accuracies(tenfold):
@@ -28,7 +28,7 @@ def test_a_table_with_reasons(tenfold):
     assert "right where 51 divides A + B" in lines[2]
 
 
-@pytest.mark.parametrize("task", ["mod-add", "mod-mul"])
+@pytest.mark.parametrize("task", ["modular-addition", "modular-multiplication"])
 def test_a_million_digits_at_once(tenfold, task):
     words = ("theory", "predict", "--task", task, "--modulus", 101, "--digits", 3)
     _, out, _ = tenfold(*words, "--lengths", 1_000_000, "--json")
@@ -37,7 +37,7 @@ def test_a_million_digits_at_once(tenfold, task):
 
 
 def test_a_modulus_of_1(tenfold):
-    words = ("theory", "predict", "--task", "mod-mul", "--modulus", 1, "--digits", 3)
+    words = ("theory", "predict", "--task", "modular-multiplication", "--modulus", 1, "--digits", 3)
     _, out, _ = tenfold(*words, "--lengths", "4,100", "--json")
     assert [each["accuracy"] for each in json.loads(out)] == [1.0, 1.0]
 
@@ -51,7 +51,17 @@ def test_columns_stand_below_each_other(tenfold):
 
 
 def test_as_runs_are_asked_and_in_another_base(tenfold):
-    words = ("theory", "predict", "--task", "mul", "--digits", 1, "--lengths", 2, "--json")
+    words = (
+        "theory",
+        "predict",
+        "--task",
+        "full-multiplication",
+        "--digits",
+        1,
+        "--lengths",
+        2,
+        "--json",
+    )
     _, out, _ = tenfold(*words, "--slice", "uniform", "--base", 2)
     assert json.loads(out)[0]["exact"] == "1/3"  # 0*2 0*3 2*0 3*0 of 12 pairs
 
@@ -59,14 +69,16 @@ def test_as_runs_are_asked_and_in_another_base(tenfold):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--task", "mod-add", "--digits", 4, "--lengths", 5), '"mod-add" needs a modulus'),
-        (("--task", "plus", "--digits", 4, "--lengths", 5), 'unknown operation "plus"'),
-        (("--task", "add", "--digits", 0, "--lengths", 5), "numbers of 0 digits; at least 1"),
-        (("--task", "add", "--digits", 1, "--lengths", "x"), '"x" is not a length'),
-        (("--task", "add", "--digits", 1, "--lengths", "9-1"), "9 is above 1"),
-        (("--task", "add", "--digits", 1, "--lengths", "1-100000000000"), "too many lengths; 100,000"),
-        (("--task", "add", "--digits", 1, "--lengths", 5, "--base", 99), "base 99; 2 to 16"),
-        (("--task", "add", "--digits", 1, "--lengths", 5, "--slice", "x"), 'unknown slice of a'),
+        (("--task", "modular-addition", "--digits", 4, "--lengths", 5), '"modular-addition" needs a modulus'),
+        (("--task", "mod-add", "--modulus", 7, "--digits", 4, "--lengths", 5), '"mod-add" is now called "modular-addition"'),
+        (("--task", "mul", "--digits", 4, "--lengths", 5), '"mul" is now called "full-multiplication"'),
+        (("--task", "plus", "--digits", 4, "--lengths", 5), 'unknown task of a prediction "plus"'),
+        (("--task", "addition", "--digits", 0, "--lengths", 5), "numbers of 0 digits; at least 1"),
+        (("--task", "addition", "--digits", 1, "--lengths", "x"), '"x" is not a length'),
+        (("--task", "addition", "--digits", 1, "--lengths", "9-1"), "9 is above 1"),
+        (("--task", "addition", "--digits", 1, "--lengths", "1-100000000000"), "too many lengths; 100,000"),
+        (("--task", "addition", "--digits", 1, "--lengths", 5, "--base", 99), "base 99; 2 to 16"),
+        (("--task", "addition", "--digits", 1, "--lengths", 5, "--slice", "x"), 'unknown slice of a'),
     ],
 )  # fmt: skip
 def test_what_is_refused(tenfold, words, told):

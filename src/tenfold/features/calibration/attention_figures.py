@@ -15,7 +15,9 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from tenfold.drawing.curves import Curve, Point
-from tenfold.drawing.figures import PALETTE, Figure, draw_accuracy, save_figure, style
+from tenfold.drawing.encoding_style import encoding_styles
+from tenfold.drawing.figures import Figure, draw_accuracy, save_figure
+from tenfold.drawing.palette import PALETTE
 from tenfold.encodings import Attends, Calibrated
 from tenfold.encodings.calibrated import OPERANDS
 from tenfold.features.calibration.calibration import Calibration
@@ -29,7 +31,7 @@ Matrix = NDArray[np.float64]
 Token = tuple[str, int]  # keys and place: ("operand 1", 0) is its units, ("operator", -1)
 ROLES = ("text", "operator", "answer", *OPERANDS)  # in the order of role numbers
 NONE = "#CCCCCC"  # cells without attention
-OWN = "#FFFFFF"  # dots on the cells of a digit's own column
+OWN = "#FAFAFA"  # dots on the cells of a digit's own column
 SHOWN = {  # metric: words, dashed where it is chance
     "one-head-on-column": ("one head leads on the own column", ()),
     "one-head-where-trained": ("the same head, where it led in training (first digits)", (1, 1.5)),
@@ -176,7 +178,7 @@ def before_after(first: Run, second: Run, calibration: Calibration, path: Path) 
         axes.set_ylabel("")
     curves = [curve(first, "first training"), curve(second, "trained again with its own lines")]
     axes = figure.add_subplot(grid[1, :])
-    draw_accuracy(axes, curves, {each.name: style(n) for n, each in enumerate(curves)})
+    draw_accuracy(axes, curves, encoding_styles({each.name: each.encoding for each in curves}))
     handles = [line for line in axes.get_lines() if line.get_marker() not in ("", "None", None)]
     axes.legend(handles, [each.name for each in curves], frameon=False, fontsize=8, loc="center right")  # fmt: skip
     title = (
@@ -197,7 +199,11 @@ def shown_head(calibration: Calibration, attention_there: Looks) -> Head:
     ]
 
     def worth(number: int) -> tuple[bool, bool, int, float]:
-        lines = [line for line in candidates[number].kept if line.track.side == "cross"]
+        lines = [
+            line
+            for line in candidates[number].kept
+            if line.track.side(candidates[number].attention) == "cross"
+        ]
         operands = {line.keys for line in lines if line.axis is not None}
         return bool(lines), shares[number] >= ALIKE * max(shares), len(operands), shares[number]
 
@@ -206,7 +212,8 @@ def shown_head(calibration: Calibration, attention_there: Looks) -> Head:
 
 def bias_of(head: Head, calibration: Calibration, attention_there: Looks) -> Matrix:
     """The bias of the head's lines on these questions, answer tokens by keys; nan where nothing is seen, 0 without lines."""
-    pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, calibration.rules.soft)))
+    rules = calibration.rules
+    pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, rules.soft, rules.best)))
     pe.serve(Attends(head.attention))
     bias, seen = (
         pe.bias(attention_there.q_at, attention_there.at),
@@ -225,7 +232,9 @@ def curve(run: Run, name: str) -> Curve:
         for row in run.result()["rows"]
         if wanted.items() <= row.items()
     )
-    return Curve(name, "", points, run.recipe.data.length, run.built.batcher.task.counted)
+    return Curve(
+        name, "", points, run.recipe.data.length, run.built.batcher.task.counted, run.recipe.pe.name
+    )
 
 
 def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high: float) -> None:
@@ -241,7 +250,7 @@ def matrix(axes: Any, values: Matrix, tokens: Sequence[Token], low: float, high:
     }
     axes.set_xticks(list(middles.values()), [_short(name) for name in middles], fontsize=6.5)
     for edge in np.flatnonzero([a != b for a, b in itertools.pairwise(names)]):
-        axes.axvline(edge + 0.5, color="white", lw=0.6)
+        axes.axvline(edge + 0.5, color=OWN, lw=0.6)
     axes.set_ylabel("answer token", fontsize=7)
     axes.tick_params(labelsize=6.5, length=2)
     axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -14,8 +14,15 @@ from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.tasks.task import Examples
 from tenfold.evals.statistics import wilson
 from tenfold.features.calibration.calibration import Accuracy, Calibration, Positions
-from tenfold.features.calibration.line_selection import Rules, Source, find
-from tenfold.features.calibration.mean_attention import DIRECTIONS, Direction, Scores, average
+from tenfold.features.calibration.line_selection import Compared, Rules, Source, find
+from tenfold.features.calibration.mean_attention import (
+    DIRECTIONS,
+    STEPS,
+    Direction,
+    LineKind,
+    Scores,
+    average,
+)
 from tenfold.models import attention_in
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which, open_run
@@ -24,6 +31,10 @@ FILE = "calibration.json"  # in the folder of the calibrated run
 ENOUGH = 0.99  # accuracy at the training lengths below which a model does not interpolate
 SAMPLES, CHECKED = 256, 1000  # problems for mean attention, and for the accuracy check
 PART = 256  # problems of one length at a time
+# The options of `calibrate` that are the paper's own form, for a model whose training has one width: that of the longest test.
+PUBLISHED: dict[str, Any] = {
+    "lines": "matrix", "best": "direction", "source": "last", "right_only": True, "kappa_self": 0.87, "kappa_cross": 4.5,
+}  # fmt: skip
 
 
 def calibrate(
@@ -36,6 +47,9 @@ def calibrate(
     source: Source = "each",
     scores: Scores = "logits",
     soft: bool = False,
+    lines: LineKind = "tokens",
+    best: Compared = "head",
+    right_only: bool = False,
     allow_imperfect: bool = False,
     checked: int = CHECKED,
     which: Which = "best",
@@ -43,6 +57,7 @@ def calibrate(
     """Find the lines along which a run's heads attend, on problems of its training lengths.
 
     `calibrate("runs/...", source="each").lines` -> [Line(attention="causal", layer=1, head=1, ...), ...]
+    `calibrate("runs/...", **PUBLISHED)`: the paper's own form.
 
     Raises an error for a model that is not right on these problems, unless `allow_imperfect`. The result states its accuracy.
     """
@@ -55,13 +70,20 @@ def calibrate(
     for name, value, known in (
         ("source of lines", source, get_args(Source)),
         ("kind of scores", scores, get_args(Scores)),
-        *(("direction", direction, DIRECTIONS) for direction in directions),
+        ("kind of lines", lines, get_args(LineKind)),
+        ("best line to compare with", best, get_args(Compared)),
+        *(("direction", direction, STEPS) for direction in directions),
     ):
         if value not in known:
             raise unknown(name, value, known)
+    further = [direction for direction in directions if direction not in DIRECTIONS]
+    if further and lines == "tokens":
+        raise TenfoldError(
+            f"lines of tokens have no direction {further[0]}; lines of the matrix of indices have: --lines matrix"
+        )
     rules = Rules(
         scores=scores, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions,
-        source=source, soft=soft,
+        source=source, soft=soft, lines=lines, best=best, right_only=right_only,
     )  # fmt: skip
     run = run if isinstance(run, Run) else open_run(run)
     torch.set_num_threads(run.recipe.train.threads)
@@ -73,7 +95,10 @@ def calibrate(
             "Train longer, or use --allow-imperfect"
         )
     batches = map(run.built.batcher, _problems(run, samples, (13,)))
-    heads, notes = find(average(run.model(which).cpu(), batches, scores), rules)
+    averages = average(
+        run.model(which).cpu(), batches, scores, kind=lines, directions=directions, right_only=right_only
+    )  # fmt: skip
+    heads, notes = find(averages, rules)
     size = run.recipe.model
     return Calibration(
         run=run.folder.resolve().name, kind=size.kind, layers=size.layers, heads_a_layer=size.heads, samples=samples, rules=rules,
@@ -88,9 +113,9 @@ def directions_of(text: str) -> tuple[Direction, ...]:
     """
     named = [name.strip() for name in text.split(",")]
     for name in named:
-        if name not in DIRECTIONS:
-            raise unknown("direction", name, DIRECTIONS)
-    return tuple(direction for direction in DIRECTIONS if direction in named)
+        if name not in STEPS:
+            raise unknown("direction", name, STEPS)
+    return tuple(direction for direction in STEPS if direction in named)
 
 
 def accuracy(run: Run, n: int = CHECKED, which: Which = "best") -> Accuracy:

@@ -58,7 +58,9 @@ class Calibration(FiniteStrict):
             line
             for head in self.heads
             for line in head.lines(
-                None if self.rules.source == "last" else head.layer, self.rules.soft
+                None if self.rules.source == "last" else head.layer,
+                self.rules.soft,
+                self.rules.best,
             )
         ]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import Checkpoint, Json, RunName, app, print_json
+from tenfold.cli.app import Checkpoint, Figures, Json, RunName, app, print_json
 
 
 @app.command
@@ -24,71 +24,113 @@ def calibrate(
         ),
     ] = None,
     kappa_cross: Annotated[
-        float | None, Parameter(help="The same of cross-attention; 4.5 in the paper.")
+        float | None, Parameter(help="The same for cross-attention; 4.5 in the paper.")
     ] = None,
     directions: Annotated[
-        str, Parameter(help="Some of diagonal, anti-diagonal, vertical.")
-    ] = "diagonal,anti-diagonal,vertical",
-    from_: Annotated[
-        Literal["last", "each"],
+        str,
         Parameter(
-            name="--from", help="Each layer its own lines, or the last layer's for all (the paper)."
+            help="Which lines to look for: some of diagonal, anti-diagonal, vertical; of the matrix also "
+            "diagonal-2, anti-diagonal-2: two keys a query."
         ),
-    ] = "each",
+    ] = "diagonal,anti-diagonal,vertical",
+    published: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="The paper's own form: --lines matrix --best direction --from last --right-only --kappa-self 0.87 "
+            "--kappa-cross 4.5; each can still be named.",
+        ),
+    ] = False,
+    lines: Annotated[
+        Literal["tokens", "matrix"] | None,
+        Parameter(
+            help="Lines by what tokens are, or of the matrix of indices (the paper); default tokens."
+        ),
+    ] = None,
+    best: Annotated[
+        Literal["head", "direction"] | None,
+        Parameter(
+            help="A line's bias is relative to the best of its head, or of its direction (the paper); default head."
+        ),
+    ] = None,
+    right_only: Annotated[
+        bool | None,
+        Parameter(
+            help="Average over problems that are answered right (the paper); default: over all."
+        ),
+    ] = None,
+    from_: Annotated[
+        Literal["last", "each"] | None,
+        Parameter(
+            name="--from",
+            help="Each layer its own lines, or the last layer's for all (the paper); default each.",
+        ),
+    ] = None,
     scores: Annotated[
         Literal["logits", "weights"], Parameter(help="Attention before or after the softmax.")
     ] = "logits",
     soft: Annotated[
-        bool, Parameter(negative=(), help="A finite bias off the lines, in place of none seen.")
+        bool,
+        Parameter(
+            negative=(),
+            help="Bias attention off the lines by a finite amount, instead of hiding it.",
+        ),
     ] = False,
     allow_imperfect: Annotated[
-        bool, Parameter(negative=(), help="Also a model that is not right on its training lengths.")
+        bool,
+        Parameter(negative=(), help="Accept a model that is not right on its training lengths."),
     ] = False,
     out: Annotated[
-        Path | None, Parameter(help="The file; default calibration.json in the run's folder.")
+        Path | None,
+        Parameter(
+            help="The file to write the lines to; default: calibration.json in the run's folder."
+        ),
     ] = None,
-    figures: Annotated[Path | None, Parameter(help="Draw every head into this folder.")] = None,
+    figures: Figures = None,
     again: Annotated[
         str | None,
-        Parameter(
-            help="A run trained again with these lines: with --figures, before and after in one picture."
-        ),
+        Parameter(help="A run trained again with these lines: before and after in one figure."),
     ] = None,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Find the lines along which a model attends; `train --calibrated FILE` trains again with them (ABC).
 
-    `tenfold calibrate runs/my-run --from each --out lines.json --figures figures`
+    Writes the lines, calibration.json, and a page that shows them beside it, calibration.html.
+
+    `tenfold calibrate runs/my-run --from each --out lines.json`
     """
     from tenfold.core.errors import TenfoldError
-    from tenfold.features.calibration.attention_figures import before_after
-    from tenfold.features.calibration.calibrate import FILE, directions_of
+    from tenfold.features.calibration.calibrate import FILE, PUBLISHED, directions_of
     from tenfold.features.calibration.calibrate import calibrate as find
-    from tenfold.features.calibration.calibration_figures import draw_calibration
+    from tenfold.features.calibration.calibration_page import write_calibration
     from tenfold.features.calibration.calibration_text import as_json, calibration_lines
     from tenfold.runs.run import is_shipped, open_run
 
-    if again is not None and figures is None:
-        raise TenfoldError(f"--again {again} is for a picture; name a folder for it with --figures")
     opened, second = open_run(run), None if again is None else open_run(again)
     if out is None and is_shipped(opened):
         raise TenfoldError(f'"{run}" comes with the package; name a file for its lines with --out')
+    if out is not None and out.suffix == ".html":
+        raise TenfoldError(f"--out {out} is the file of lines; their page, .html, is beside it")
+    named = {
+        "kappa_self": kappa_self, "kappa_cross": kappa_cross, "source": from_, "lines": lines, "best": best,
+        "right_only": right_only,
+    }  # fmt: skip
+    options = {key: value for key, value in named.items() if value is not None}
     calibration = find(
-        opened, samples, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions_of(directions),
-        source=from_, scores=scores, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint,
+        opened, samples, directions=directions_of(directions), scores=scores, soft=soft,
+        allow_imperfect=allow_imperfect, which=checkpoint, **((PUBLISHED if published else {}) | options),
     )  # fmt: skip
     path = out or opened.folder / FILE
     calibration.save(path)
-    drawn = draw_calibration(calibration, figures) if figures is not None else []
-    if second is not None and figures is not None:
-        drawn.append(before_after(opened, second, calibration, figures / "before-after"))
-    files = [str(file) for figure in drawn for file in figure.files]
+    own = opened.folder / "recipe.yaml"  # as it was trained: its name has no scale and no changes
+    command = shlex.join(["tenfold", "train", str(own), "--calibrated", str(path)])
+    page, drawn = write_calibration(
+        opened, calibration, path, command, figures, second, which=checkpoint
+    )
     if json_:
-        return print_json({**as_json(calibration), "file": str(path), "figures": files})
-    print(*calibration_lines(calibration), f"lines: {path}", *files, sep="\n")
-    own = (
-        opened.folder / "recipe.yaml"
-    )  # as it was trained: its name alone has no scale and no changes
-    print(f"then: {shlex.join(['tenfold', 'train', str(own), '--calibrated', str(path)])}")
+        files = {"file": str(path), "page": str(page), "figures": drawn}
+        return print_json({**as_json(calibration), **files})
+    print(*calibration_lines(calibration), f"lines: {path}", f"page: {page}", *drawn, sep="\n")
+    print(f"then: {command}")
     return None

@@ -12,7 +12,8 @@ import torch
 from matplotlib import pyplot
 
 from tenfold.data.places import Places
-from tenfold.drawing.figures import PALETTE, Figure, save_figure
+from tenfold.drawing.figures import Figure, save_figure
+from tenfold.drawing.palette import PALETTE
 from tenfold.encodings import Attends, Calibrated
 from tenfold.encodings.calibrated import OPERANDS
 from tenfold.features.calibration.attention_figures import Matrix, Token, matrix
@@ -22,9 +23,17 @@ from tenfold.features.calibration.line_selection import Head, Scored
 
 TIMES = 2  # length of the drawn bias, relative to training
 SHOWN = 8  # number of strongest lines in the figure
-OTHER = "#999999"
+OTHER = "#808080"
 FIRST, *LATER = OPERANDS
-WRITTEN = ("text", FIRST, "operator", *LATER, "start", "answer")  # an operator stands between
+WRITTEN = (
+    "text",
+    FIRST,
+    "operator",
+    *LATER,
+    "start",
+    "answer",
+    "all",
+)  # an operator stands between
 
 
 def draw_calibration(
@@ -63,11 +72,11 @@ def _tokens(head: Head, times: int = 1) -> list[Token]:
     tokens: list[Token] = []
     for keys in WRITTEN:
         upright = [line for line in lines if line.direction == "vertical" and line.keys == keys]
-        places = sorted(-1 if line.digit is None else line.digit for line in upright)
+        places = sorted(line.place for line in upright)
         moving = [line for line in lines if line.axis is not None and line.keys == keys]
         if moving and places:
             places = list(range(min(places), min(places) + times * len(places)))
-        falls = any(line.direction == "anti-diagonal" for line in moving)
+        falls = any(line.step is None and line.direction == "anti-diagonal" for line in moving)
         tokens += [(keys, place) for place in (reversed(places) if falls else places)]
     return tokens
 
@@ -75,7 +84,7 @@ def _tokens(head: Head, times: int = 1) -> list[Token]:
 def before(head: Head) -> Matrix:
     """Mean attention, answer tokens by keys; nan where a key is not seen."""
     upright = {
-        (line.keys, -1 if line.digit is None else line.digit): line.cells
+        (line.keys, line.place): line.cells
         for family in head.families
         for line in family.lines
         if line.direction == "vertical"
@@ -87,7 +96,7 @@ def before(head: Head) -> Matrix:
 def after(head: Head, calibration: Calibration, times: int = TIMES) -> Matrix:
     """The encoding's bias on an input `times` as long; nan where nothing is seen."""
     tokens = _tokens(head, times)
-    role = {"text": 0, "operator": 1, "start": 1, "answer": 2, **OPERANDS}
+    role = {"text": 0, "operator": 1, "start": 1, "answer": 2, **OPERANDS, "all": 0}
     keys, rows = zip(*tokens, strict=True), times * len(before(head))
     names, places = (list(each) for each in keys)
     here = torch.tensor([place if name != "start" else 0 for name, place in tokens])
@@ -97,15 +106,19 @@ def after(head: Head, calibration: Calibration, times: int = TIMES) -> Matrix:
         role=facts[None], column=torch.where(hub, -1, here)[None], significance=torch.tensor(places)[None],
         index=here[None],
     )  # fmt: skip
-    queries = torch.arange(rows)[None]
+    indices = (
+        "all" in names and head.attention == "causal"
+    )  # of a matrix: queries are its last keys
+    queries = torch.arange(rows)[None] + (len(tokens) - rows if indices else 0)
     q_at = Places(role=torch.full((1, rows), 2), column=queries, index=queries)
-    pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, calibration.rules.soft)))
+    rules = calibration.rules
+    pe = Calibrated(calibration.heads_a_layer, list(head.lines(None, rules.soft, rules.best)))
     pe.serve(Attends(head.attention))
     bias, seen = pe.bias(q_at, k_at), pe.visible(q_at, k_at)
     shape = (1, calibration.heads_a_layer, rows, len(tokens))
     values = torch.zeros(shape) if bias is None else bias.expand(shape)
     values = values if seen is None else values.masked_fill(~seen, torch.nan)
-    own = torch.tensor([name in ("start", "answer") for name in names])
+    own = torch.tensor([indices or name in ("start", "answer") for name in names])
     ahead = own & (here > queries[0][:, None])  # self-attention is causal
     return values[0, head.head - 1].masked_fill(ahead, torch.nan).double().numpy()
 
@@ -130,21 +143,18 @@ def _after(axes: Any, head: Head, calibration: Calibration) -> None:
 
 
 def _scores(axes: Any, head: Head) -> None:
-    """Draw the strongest lines. Kept lines are coloured."""
+    """Draw the strongest lines. Kept lines are coloured. Logits have no zero to start from, so these are no bars."""
     shown = sorted([*head.kept, *head.dropped], key=_strength)[:SHOWN][::-1]
-    colours = [PALETTE[0] if line.kept else OTHER for line in shown]
-    base = min((line.mean for line in [*head.kept, *head.dropped]), default=0.0)
-    base = min(base, 0.0) if base >= 0 else base
-    axes.barh(
-        range(len(shown)),
-        [line.mean - base for line in shown],
-        left=base,
-        color=colours,
-        height=0.7,
-    )
+    for place, line in enumerate(shown):
+        color = PALETTE[0] if line.kept else OTHER
+        axes.plot(
+            line.mean, place, "o" if line.kept else "D", color=color, ms=6 if line.kept else 4
+        )
+    axes.grid(axis="y", alpha=0.4)
+    axes.margins(y=0.12)
     axes.set_yticks(range(len(shown)), [str(line.track) for line in shown], fontsize=6.5)
     axes.tick_params(labelsize=6.5, length=2)
-    axes.set_title("strongest lines; kept in colour", fontsize=8, loc="left")
+    axes.set_title("strongest lines; kept: large dots", fontsize=8, loc="left")
 
 
 def _strength(line: Scored) -> tuple[bool, float]:

@@ -14,16 +14,11 @@ SIDES = {"causal": "self-attention", "cross": "cross-attention"}
 def calibration_lines(calibration: Calibration, dropped: int = 2) -> list[str]:
     """One line per head: `cross-attention, layer 1, head 2: keeps operand 1, column +0 (3.1); dropped ...`."""
     rules = calibration.rules
-    how = {side: rules.kappa(side) for side in ("self", "cross")}
-    rule = ", ".join(
-        f"{side}: {'automatic' if kappa is None else f'kappa {kappa:g}'}"
-        for side, kappa in how.items()
-    )
     where = "the last layer, for all" if rules.source == "last" else "each layer"
     lines = [
         f"{calibration.run}: right on {calibration.accuracy}"
         + ("" if calibration.interpolates else "; imperfect"),
-        f"{rules.scores} of {where}, averaged over {calibration.samples} problems; thresholds {rule}",
+        f"{rules.scores} of {where}, averaged over {calibration.samples} problems; thresholds {thresholds(calibration)}",
         *(f"note: {note}" for note in calibration.notes),
         *(_head(head, dropped) for head in calibration.heads),
     ]
@@ -36,6 +31,15 @@ def calibration_lines(calibration: Calibration, dropped: int = 2) -> list[str]:
     return lines
 
 
+def thresholds(calibration: Calibration) -> str:
+    """`self: automatic, cross: kappa 4.5`."""
+    how = {side: calibration.rules.kappa(side) for side in ("self", "cross")}
+    return ", ".join(
+        f"{side}: {'automatic' if kappa is None else f'kappa {kappa:g}'}"
+        for side, kappa in how.items()
+    )
+
+
 def title(head: Head) -> str:
     return f"{SIDES[head.attention]}, layer {head.layer}, head {head.head}"
 
@@ -46,8 +50,8 @@ def _head(head: Head, dropped: int) -> str:
         for family in head.families
         if family.threshold is not None
     ]
-    kept = "   ".join(map(_line, head.kept)) or "nothing"
-    others = _named(head.dropped, dropped)
+    kept = named_lines(head.kept, len(head.kept)) if head.kept else "nothing"
+    others = named_lines(head.dropped, dropped)
     above = f"; above {', '.join(bounds)}" if bounds else "; no line stands out"
     return f"{title(head)}: keeps {kept}{above}; dropped {others}"
 
@@ -56,7 +60,8 @@ def _line(line: Scored) -> str:
     return f"{line.track} ({line.mean:.3g})"
 
 
-def _named(lines: Sequence[Scored], most: int) -> str:
+def named_lines(lines: Sequence[Scored], most: int) -> str:
+    """The first lines with their means; how many more there are."""
     if not lines:
         return "none"
     more = f" and {len(lines) - most} more" if len(lines) > most else ""

@@ -19,6 +19,7 @@ from tenfold.features.calibration.mean_attention import (
     Attention,
     Average,
     Direction,
+    LineKind,
     Scores,
     Side,
     Track,
@@ -30,6 +31,7 @@ class FiniteStrict(pydantic.BaseModel):
 
 
 Source = Literal["last", "each"]
+Compared = Literal["head", "direction"]
 
 
 class Rules(FiniteStrict):
@@ -41,6 +43,11 @@ class Rules(FiniteStrict):
     directions: tuple[Direction, ...] = DIRECTIONS
     source: Source = "each"  # separate lines for each layer, or the last layer's for all
     soft: bool = False
+    lines: LineKind = "tokens"  # of the matrix of indices: all lines count, short ones too
+    best: Compared = (
+        "head"  # what a line's bias is relative to: the best line of the head, or of its direction
+    )
+    right_only: bool = False  # averages over right answers alone
 
     def kappa(self, side: str) -> float | None:
         return self.kappa_self if side == "self" else self.kappa_cross
@@ -55,14 +62,23 @@ class Scored(FiniteStrict):
     offset: int | None = None
     digit: int | None = None
     extends: bool = True
+    step: tuple[int, int] | None = None
     mean: float
     kept: bool
     short: bool = False  # it has too few keys to be compared with the others
     cells: tuple[float | None, ...]
 
     @property
+    def place(self) -> int:
+        """Where a vertical line is: its index in the matrix, or its digit, -1 for a named token."""
+        where = self.digit if self.step is None else self.offset
+        return -1 if where is None else where
+
+    @property
     def track(self) -> Track:
-        return Track(self.keys, self.direction, self.axis, self.offset, self.digit, self.extends)
+        return Track(
+            self.keys, self.direction, self.axis, self.offset, self.digit, self.extends, self.step
+        )
 
 
 class LineFamily(FiniteStrict):
@@ -95,15 +111,21 @@ class Head(FiniteStrict):
         chosen = [line for line in every if line.extends and not (line.kept or line.short)]
         return sorted(chosen, key=lambda line: -line.mean)
 
-    def lines(self, layer: int | None, soft: bool) -> Iterator[AttentionLine]:
-        """Lines with values d_l - d_max. If `soft`, pairs off the lines get the mean value of the dropped lines."""
+    def lines(
+        self, layer: int | None, soft: bool, compared: Compared = "head"
+    ) -> Iterator[AttentionLine]:
+        """Lines with values d_l - d_max. If `soft`, pairs off the lines get the mean value of the dropped lines.
+
+        d_max is the mean of the best line of the head, or of the line's own direction, as in the paper.
+        """
         if not self.kept:
             return
         best, lowest = self.kept[0].mean, self.kept[-1].mean
+        best_of = {line.direction: line.mean for line in reversed(self.kept)}
         about = {"attention": self.attention, "layer": layer, "head": self.head}
         for line in self.kept:
-            place = {"keys": line.keys, "axis": line.axis, "offset": line.offset}
-            value = round(line.mean - best, 4)
+            place = {"keys": line.keys, "axis": line.axis, "offset": line.offset, "step": line.step}
+            value = round(line.mean - (best if compared == "head" else best_of[line.direction]), 4)
             yield AttentionLine.model_validate(
                 {**about, **place, "digit": line.digit, "value": value}
             )
@@ -134,14 +156,14 @@ def _families(
 ) -> Iterator[LineFamily]:
     """Families of lines. A line at less than half as many answer tokens as the longest of its family is not compared."""
     means, lengths = each.means[head], each.lengths
-    for side, direction in itertools.product(get_args(Side), DIRECTIONS):
+    for side, direction in itertools.product(get_args(Side), get_args(Direction)):
         mine = [
             n
             for n, track in enumerate(each.tracks)
-            if track.side == side and track.direction == direction
+            if (track.side(each.attention), track.direction) == (side, direction)
         ]
         longest = max((int(lengths[n]) for n in mine), default=0)
-        compared = [n for n in mine if 2 * int(lengths[n]) >= longest]
+        compared = [n for n in mine if rules.lines == "matrix" or 2 * int(lengths[n]) >= longest]
         if not compared:
             continue
         threshold = None

@@ -1,7 +1,7 @@
 """Candidate lines, and the mean attention of each head along every line at every answer token.
 
-A pair of a query and a key lies on at most one moving line (a difference of places) and one vertical line (a fixed
-token).
+By what tokens are (`tokens`), a pair of a query and a key lies on at most one moving line (a difference of places) and one
+vertical line (a fixed token). In the matrix of indices (`matrix`), as in the paper, it lies on one line of each direction.
 
 Shapes: B batch, H heads, T queries (answer tokens), S keys, L lines.
 """
@@ -20,13 +20,20 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch, Tokens
 from tenfold.data.places import Places, distance, in_order
-from tenfold.encodings.calibrated import OPERANDS, members
+from tenfold.encodings.calibrated import OPERANDS, line_of, members
 from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.model import trace
 
-Direction = Literal["diagonal", "anti-diagonal", "vertical"]  # the paper's (1,1), (1,-1), (1,0)
+Direction = Literal["diagonal", "anti-diagonal", "vertical", "diagonal-2", "anti-diagonal-2"]
+Attention = Literal["causal", "cross"]
 Side = Literal["self", "cross"]
-DIRECTIONS: tuple[Direction, ...] = ("diagonal", "anti-diagonal", "vertical")
+LineKind = Literal["tokens", "matrix"]
+DIRECTIONS: tuple[Direction, ...] = ("diagonal", "anti-diagonal", "vertical")  # the paper's
+# How many keys further a line of the matrix is, one query further: the paper's (1,1), (1,-1), (1,0), and two that fit questions
+# in which a column has two tokens.
+STEPS: dict[Direction, int] = {
+    "diagonal": 1, "anti-diagonal": -1, "vertical": 0, "diagonal-2": 2, "anti-diagonal-2": -2,
+}  # fmt: skip
 GROUPS = ("answer", "operator", "text", *OPERANDS)  # every token belongs to one of these
 
 
@@ -43,13 +50,17 @@ class Track(NamedTuple):
     offset: int | None = None
     digit: int | None = None
     extends: bool = True
+    step: tuple[int, int] | None = None  # of a line of the matrix of indices
 
-    @property
-    def side(self) -> Side:
+    def side(self, attention: Attention) -> Side:
         """The paper's term: among tokens of the answer, or from the answer to the question."""
+        if self.step is not None:
+            return "self" if attention == "causal" else "cross"
         return "self" if self.keys in ("answer", "start") else "cross"
 
     def __str__(self) -> str:
+        if self.step is not None:
+            return f"{self.direction} {self.offset}"
         if self.axis is not None:
             far = self.offset or 0
             where = f"{self.axis} {abs(far)} {'back' if far > 0 else 'ahead'}"
@@ -64,6 +75,15 @@ class Tracks(NamedTuple):
     moving_of: Tensor  # (B, T, S)
     upright: list[Track]
     upright_of: Tensor  # (B, S)
+
+    @property
+    def numbered(self) -> Numbered:
+        upright_of = self.upright_of.unsqueeze(-2).expand_as(self.moving_of)
+        return [(self.moving, self.moving_of), (self.upright, upright_of)]
+
+
+# Tracks, and the number of each pair's among them (B, T, S), -1 for none; a pair may have several
+Numbered = list[tuple[list[Track], Tensor]]
 
 
 def tracks(q_at: Places, k_at: Places, graded: Tensor, present: Tensor) -> Tracks:
@@ -128,11 +148,29 @@ def _upright(
         yield Track(keys, "vertical", digit=None if digit < 0 else digit, extends=extends), where
 
 
+def matrix_tracks(
+    q_at: Places, k_at: Places, graded: Tensor, present: Tensor, directions: Iterable[Direction], crossing: bool
+) -> Numbered:  # fmt: skip
+    """Every line of the matrix of indices in these directions, whatever its tokens are. Arguments as those of `tracks`."""
+    pairs = graded.unsqueeze(-1) & present.unsqueeze(-2)  # (B, T, S)
+    numbered: Numbered = []
+    for direction in directions:
+        step = STEPS[direction]
+        offset, placed = line_of(step, q_at, k_at, crossing)
+        on = placed & pairs
+        offsets = offset.expand_as(on)[on].unique()
+        lines = [
+            Track("all", direction, "index", number, step=(1, step)) for number in offsets.tolist()
+        ]
+        number_of = torch.searchsorted(offsets, offset.expand_as(on).contiguous())
+        numbered.append((lines, torch.where(on, number_of, -1)))
+    return numbered
+
+
 Scores = Literal["logits", "weights"]
-Attention = Literal["causal", "cross"]
 NAMES: dict[Attention, str] = {"causal": "attention", "cross": "cross"}  # in a block
 # kind of attention, layer, scores (B, H, T, S), which of them are visible (B, T, S), and their tracks
-Part = tuple[Attention, int, Tensor, Tensor, Tracks]
+Part = tuple[Attention, int, Tensor, Tensor, Numbered]
 
 
 @dataclass(frozen=True)
@@ -156,10 +194,19 @@ class Average:
 
 
 @torch.inference_mode()
-def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -> list[Average]:
+def average(
+    model: Model,
+    batches: Iterable[Batch],
+    scores: Scores = "logits",
+    *,
+    kind: LineKind = "tokens",
+    directions: Iterable[Direction] = DIRECTIONS,
+    right_only: bool = False,
+) -> list[Average]:
     """Average the attention of every layer over the model's own answers to these problems.
 
-    Logits are the scores before the softmax, as in the paper's formula. Weights are the scores after it.
+    Logits are the scores before the softmax, as in the paper's formula. Weights are the scores after it. Lines are those of
+    tokens, or of the matrix in the paper's directions and any further `directions`. With `right_only` a problem counts if its whole answer is right.
     """
     model = attention_in(model, "calibration")
     if not model.stack.causal:
@@ -167,9 +214,13 @@ def average(model: Model, batches: Iterable[Batch], scores: Scores = "logits") -
             f'a model of the kind "{model.name}" reads its answer in place; calibration needs one that '
             "writes it token by token: seq2seq or decoder"
         )
-    return _averaged(
-        part for batch in batches for part in _looked(model, answered(model, batch), scores)
-    )
+    matrix = tuple(dict.fromkeys((*DIRECTIONS, *directions))) if kind == "matrix" else None
+    read = (answered(model, batch, right_only) for batch in batches)
+    parts = (part for batch in read if len(batch) for part in _looked(model, batch, scores, matrix))
+    averages = _averaged(parts)
+    if not averages:
+        raise TenfoldError("no answer is right, so there is no attention to average")
+    return averages
 
 
 @torch.inference_mode()
@@ -218,15 +269,23 @@ def _averaged(parts: Iterable[Part]) -> list[Average]:
     ]
 
 
-def answered(model: Model, batch: Batch) -> Batch:
-    """The batch with the model's own answers in place of the true answers."""
-    tokens = batch.sequence.tokens.clone()
-    tokens[:, batch.given :] = model.answer(batch)[:, : tokens.shape[1] - batch.given]
-    return replace(batch, sequence=replace(batch.sequence, tokens=tokens))
+def answered(model: Model, batch: Batch, right_only: bool = False) -> Batch:
+    """The batch with the model's own answers in place of the true answers; with `right_only`, its right answers alone."""
+    tokens, answer = batch.sequence.tokens.clone(), model.answer(batch)
+    tokens[:, batch.given :] = answer[:, : tokens.shape[1] - batch.given]
+    filled = replace(batch, sequence=replace(batch.sequence, tokens=tokens))
+    if not right_only:
+        return filled
+    return filled.rows(((answer == batch.target) | (batch.target == IGNORED)).all(1))
 
 
-def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Part]:
-    """The scores of every attention of every layer."""
+def _looked(
+    model: AttentionModel,
+    batch: Batch,
+    scores: Scores,
+    matrix: tuple[Direction, ...] | None = None,
+) -> Iterator[Part]:
+    """The scores of every attention of every layer, along lines of tokens, or of the matrix in these directions."""
     blocks, read = len(model.stack.blocks), batch.read
     sources: dict[Attention, Tokens | None] = {"causal": batch.sequence, "cross": batch.source}
     graded = batch.target != IGNORED  # tokens after the end of an answer are not graded
@@ -237,7 +296,11 @@ def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Par
             continue
         present = torch.ones_like(source.tokens, dtype=torch.bool)
         present = present if source.valid is None else source.valid.expand_as(present)
-        pair_tracks = tracks(batch.sequence.places.last(read), source.places, graded, present)
+        pairs = (batch.sequence.places.last(read), source.places, graded, present)
+        if matrix is None:
+            pair_tracks = tracks(*pairs).numbered
+        else:
+            pair_tracks = matrix_tracks(*pairs, matrix, crossing=where == "cross")
         for layer in range(blocks):
             name = f"stack.blocks.{layer}.{NAMES[where]}"
             logits = seen[f"{name}.logits"][0][:, :, -read:]
@@ -252,15 +315,11 @@ def _looked(model: AttentionModel, batch: Batch, scores: Scores) -> Iterator[Par
 
 
 def _along(
-    given: Tensor, seen: Tensor, pair_tracks: Tracks
+    given: Tensor, seen: Tensor, pair_tracks: Numbered
 ) -> Iterable[tuple[Track, int, Tensor, int]]:
     """For every track and query: the sum over samples, (H,), and the number of samples."""
     queries = given.shape[2]
-    each = (
-        (pair_tracks.moving, pair_tracks.moving_of),
-        (pair_tracks.upright, pair_tracks.upright_of.unsqueeze(-2).expand_as(seen)),
-    )
-    for names, numbers in each:
+    for names, numbers in pair_tracks:
         slot = torch.arange(queries)[:, None] * len(names) + numbers
         kept = seen & (numbers >= 0)
         size = queries * len(names)
@@ -281,8 +340,9 @@ def _average(
     names = sorted({track for track, _ in sums}, key=_order)
     heads, rows = len(next(iter(sums.values()))), 1 + max(row for _, row in sums)
     cells = torch.full((heads, rows, len(names)), math.nan, dtype=torch.float64)
+    column = {track: number for number, track in enumerate(names)}
     for (track, row), total in sums.items():
-        cells[:, row, names.index(track)] = total / counts[track, row]
+        cells[:, row, column[track]] = total / counts[track, row]
     return Average(where, layer, tuple(names), cells)
 
 

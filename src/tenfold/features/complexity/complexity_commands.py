@@ -20,7 +20,7 @@ def complexity(
     /,
     *,
     length: Annotated[int, Parameter(help="Digits of the numbers, at most.")],
-    base: Annotated[int, Parameter(help="Of the digits.")] = 10,
+    base: Annotated[int, Parameter(help="The base that the numbers are written in.")] = 10,
     full: Annotated[
         bool, Parameter(negative=(), help="Only numbers of exactly that many digits.")
     ] = False,

@@ -14,7 +14,8 @@ from typing import Any
 from matplotlib import pyplot
 
 from tenfold.core.errors import TenfoldError
-from tenfold.drawing.figures import PALETTE, save_files
+from tenfold.drawing.figures import save_files
+from tenfold.drawing.palette import PALETTE
 
 Row = dict[str, Any]
 LEAST = 1e-6  # the smallest share in the figures

@@ -112,16 +112,16 @@ def list_lines(measured: Lists) -> list[str]:
             if measured.of(column) == measured.commonest
             else "  (not all columns, or another list)"
         )
-        lines.append(f"answer digit {column}: {_entries(measured.of(column))}{mark}")
+        lines.append(f"answer digit {column}: {named_entries(measured.of(column))}{mark}")
     return [
         *lines,
-        f"commonest: {_entries(measured.commonest)}",
+        f"commonest: {named_entries(measured.commonest)}",
         f"same-list: {measured.same_list:.3f}",
         f"reach: {measured.reach}",
     ]
 
 
-def _entries(entries: frozenset[tuple[int, int]]) -> str:
+def named_entries(entries: frozenset[tuple[int, int]]) -> str:
     """`operand 1: 0 1 2; operand 2: 0 1`."""
     operands = sorted({operand for operand, _ in entries})
     parts = [

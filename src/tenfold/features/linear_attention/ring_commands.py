@@ -18,12 +18,14 @@ def ring(
     neighbours: Annotated[int, Parameter(help="How many on either side an output needs.")] = 1,
     width: Annotated[int, Parameter(help="Numbers in an input, and in a positional vector.")] = 200,
     alpha: Annotated[float, Parameter(help="The weight of an output's own position.")] = 2.0,
-    steps: Annotated[int, Parameter(help="Steps of descent.")] = 4000,
-    seed: Annotated[int, Parameter(help="Of the first vectors, and of samples.")] = 0,
+    steps: Annotated[int, Parameter(help="Steps of gradient descent.")] = 4000,
+    seed: Annotated[int, Parameter(help="The seed of the first vectors, and of samples.")] = 0,
     simulate: Annotated[
         bool, Parameter(negative=(), help="Train on samples too, beside the expected gradient.")
     ] = False,
-    out: Annotated[Path | None, Parameter(help="Draw them into this folder.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="The folder to write the figures to; default: none is drawn.")
+    ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Linear attention on a ring: absolute positions, the same with shifted data, relative positions.

@@ -14,7 +14,8 @@ import torch
 from matplotlib import colors, pyplot
 from torch import Tensor
 
-from tenfold.drawing.figures import PALETTE, save_files
+from tenfold.drawing.figures import save_files
+from tenfold.drawing.palette import PALETTE
 from tenfold.features.linear_attention.ring import Ring
 from tenfold.features.linear_attention.ring_contest import BATCH, contest
 from tenfold.features.linear_attention.ring_descent import LearnedWeights, sampled_loss

@@ -7,6 +7,7 @@ panel below. Where a layer has many tables, such as one for each pair of roles, 
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,16 @@ from typing import Any
 import numpy as np
 from matplotlib import colors, pyplot
 from matplotlib.gridspec import GridSpec
+from matplotlib.ticker import MaxNLocator
 
-from tenfold.drawing.figures import PALETTE, Figure, save_figure
+from tenfold.drawing.figures import Figure, save_figure
+from tenfold.drawing.palette import PALETTE
 from tenfold.encodings.learned_maps import Map
 from tenfold.features.maps.positional_maps import Layer
 
 ACROSS = 3  # panels per row
+ROW = 0.16  # inches: a line of small text
+TITLE = 34  # characters of a line above a panel
 MOST = 4  # tables of a layer that are drawn in full
 SHADES = colors.LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#FFFFFF", PALETTE[0]])
 SOFT, DARK = "#555555", "#444444"  # text inside the figure, independent of the page's colours
@@ -33,14 +38,19 @@ def draw_maps(
     """Draw one figure for all layers with the same tables, as PNG and SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
-    shown = [layer for layer in layers if layer.maps]
-    alike = [list(some) for _, some in itertools.groupby(shown, key=_tables)]
-    for number, some in enumerate(alike):
-        path = folder / (name if len(alike) == 1 else f"{name}-{number + 1}")
-        whole = title if len(alike) == 1 else f"{title}: {_span(some)}"
+    groups = alike(layers)
+    for number, some in enumerate(groups):
+        path = folder / (name if len(groups) == 1 else f"{name}-{number + 1}")
+        whole = title if len(groups) == 1 else f"{title}: {_span(some)}"
         many = len(some[0].maps) > MOST
         drawn.append(save_figure(_lengths(some) if many else _vectors(some), path, whole, None))
     return drawn
+
+
+def alike(layers: Sequence[Layer]) -> list[list[Layer]]:
+    """Neighbouring layers with the same tables, which share a figure; layers without tables are left out."""
+    shown = [layer for layer in layers if layer.maps]
+    return [list(some) for _, some in itertools.groupby(shown, key=_tables)]
 
 
 def _tables(layer: Layer) -> tuple[str, ...]:
@@ -56,29 +66,50 @@ def _vectors(some: Sequence[Layer]) -> Any:
     """Draw every table of every layer. A table has one colour scale in all layers, and one colour bar."""
     tables = [[layer.maps[k].occurring for layer in some] for k in range(len(some[0].maps))]
     blocks, across = -(-len(some) // ACROSS), min(len(some), ACROSS)
-    heights = [min(3.6, 0.5 + 0.048 * max(len(t.places) for t in table)) for table in tables]
-    figure = pyplot.figure(figsize=(2.5 * across + 0.9, blocks * (sum(heights) + 0.75)), layout="constrained")  # fmt: skip
+    heights = [_height(table) for table in tables]
+    figure = pyplot.figure(layout="constrained")
     grid = GridSpec(blocks * len(tables), across, figure, height_ratios=heights * blocks)
+    lines = 0
     for k, table in enumerate(tables):
         most = max(float(each.values.abs().max()) for each in table) or 1.0
         axes = []
         for number, (layer, each) in enumerate(zip(some, table, strict=True)):
             block, column = divmod(number, ACROSS)
             panel = figure.add_subplot(grid[block * len(tables) + k, column])
-            image = _panel(panel, each, most, layer.back.get(each.axis or ""))
+            image = _panel(panel, each, most, layer.back.get(each.axis or ""), heights[k])
             heading = [layer.name] * (k == 0) + [each.title] * (len(tables) > 1)
-            panel.set_title("\n".join(heading), fontsize=9, loc="left")
-            if column == 0 and each.names[0].lstrip("-").isdigit():  # other names need no label
-                panel.set_ylabel(each.along, fontsize=8)
+            wrapped = [line for part in heading for line in textwrap.wrap(part, TITLE)]
+            lines += len(wrapped) * (column == 0)
+            panel.set_title("\n".join(wrapped), fontsize=9, loc="left")
+            if column == 0 and _numbered(each):  # other names need no label
+                panel.set_ylabel(each.along.replace(", ", ",\n"), fontsize=8)
             axes.append(panel)
         bar = figure.colorbar(image, ax=axes[:across], fraction=0.05, pad=0.02, aspect=max(6, 8 * heights[k]))  # fmt: skip
         bar.ax.tick_params(labelsize=7)
+        bar.ax.yaxis.set_major_locator(
+            MaxNLocator(max(2, int(heights[k] / ROW / 2)), symmetric=True)
+        )
+    figure.set_size_inches(
+        2.5 * across + 0.9, blocks * (sum(heights) + 0.5 * len(tables)) + ROW * lines
+    )
     if any(layer.back for layer in some):
         figure.supxlabel("arrow: the next lower digit of the same number", fontsize=8, color=SOFT)
     return figure
 
 
-def _panel(axes: Any, table: Map, most: float, back: int | None) -> Any:
+def _numbered(table: Map) -> bool:
+    """Whether rows are named by numbers, which need a label that says what they are."""
+    return table.names[0].lstrip("-").isdigit()
+
+
+def _height(table: Sequence[Map]) -> float:
+    """Inches for the rows, with room for their names and for the label of the axis."""
+    rows = max(each.places[-1] - each.places[0] + 1 for each in table)
+    least = 1.3 if any(map(_numbered, table)) else max(0.65, ROW * min(rows, 8))
+    return max(least, min(3.2, 0.06 * rows))
+
+
+def _panel(axes: Any, table: Map, most: float, back: int | None, height: float) -> Any:
     """Draw a table. Rows between the first and the last that do not occur are grey."""
     low, high = table.places[0], table.places[-1]
     values = np.full((high - low + 1, table.values.shape[1]), np.nan)
@@ -92,11 +123,12 @@ def _panel(axes: Any, table: Map, most: float, back: int | None) -> Any:
     axes.tick_params(labelsize=7)
     axes.xaxis.get_major_locator().set_params(integer=True)
     if table.axis is None:
-        step = max(1, len(table.places) // 8)
+        step = -(-len(table.places) // int(height / ROW + 0.5))
         axes.set_yticks(table.places[::step], table.names[::step])
         return image
     far = max(1, high, -low)
-    step = next(size for size in (1, 2, 5, 10, 20, 50, 10**6) if far / size <= 5)
+    room = height / ROW
+    step = next(size for size in (1, 2, 5, 10, 20, 50, 10**6) if (high - low) / size <= room)
     axes.set_yticks([t for t in range(-step * (far // step), far + 1, step) if low <= t <= high])
     if low <= 0 <= high:
         for edge in (-0.5, 0.5):

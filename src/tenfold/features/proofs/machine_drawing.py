@@ -8,6 +8,7 @@ Lengths are in units of UNIT inches. The circle of a state has radius RADIUS.
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,18 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from tenfold.data.tasks.transducer import END
-from tenfold.drawing.figures import PALETTE
+from tenfold.drawing.figures import Figure
+from tenfold.drawing.palette import PALETTE
 from tenfold.features.proofs.machine import Arrow, Difference, Label, Machine, counted, written
+from tenfold.features.proofs.machine_legend import (
+    GREY,
+    RED,
+    Sign,
+    draw_signs,
+    signs_of_graph,
+    signs_of_matrix,
+)
 
-RED, GREY = PALETTE[0], "#555555"
 MOST_STATES, MOST_ARROWS = 12, 44
 RADIUS, UNIT = 0.36, 0.95
 
@@ -36,32 +45,76 @@ def draw_machine(
     differs: Difference | None = None,
     token: Label = str,
 ) -> Path:
-    """Draw a machine. The transition that differs from the task's is red, with a caption below.
+    """Draw a machine, with a legend. The transition that differs from the task's is red, with a caption below.
 
     `label` writes an input symbol, `token` an output. The suffix of the path, .svg or .png, decides the format.
     """
-    arrows = machine.arrows()
-    small = machine.states <= MOST_STATES and len(arrows) <= MOST_ARROWS
     with rc_context({"svg.hashsalt": "tenfold"}):
-        figure = (
-            _Graph(machine, label, token, differs).draw(arrows)
-            if small
-            else _matrix(machine, differs)
-        )
-        box = figure.get_tightbbox()  # in inches
-        if differs is not None:
-            middle, low = (box.x0 + box.x1) / 2 / figure.bbox_inches.width, box.y0 - 0.15
-            caption = {"color": RED, "fontsize": 9, "ha": "center", "va": "top"}
-            figure.text(
-                middle, low / figure.bbox_inches.height, _caption(differs, label, token), **caption
-            )
+        figure = _draw(machine, label, token, differs, legend=True)
         metadata = {"Date": None} if path.suffix == ".svg" else None
         figure.savefig(path, bbox_inches=figure.get_tightbbox().padded(0.15), metadata=metadata)
         pyplot.close(figure)
     return path
 
 
-def _caption(differs: Difference, label: Label, token: Label) -> str:
+def machine_figure(
+    machine: Machine,
+    path: Path,
+    title: str,
+    label: Label = str,
+    differs: Difference | None = None,
+    token: Label = str,
+) -> Figure:
+    """The drawing for a page, where the legend is text, and the files `path.png` and `path.svg`, which have their own."""
+    files = tuple(path.with_name(f"{path.name}{suffix}") for suffix in (".png", ".svg"))
+    for file in files:
+        draw_machine(machine, file, label, differs, token)
+    drawing = io.StringIO()
+    with rc_context({"svg.hashsalt": "tenfold", "svg.fonttype": "none"}):
+        figure = _draw(machine, label, token, differs, legend=False)
+        box = figure.get_tightbbox().padded(0.1)
+        figure.savefig(drawing, format="svg", transparent=True, bbox_inches=box, metadata={"Date": None})  # fmt: skip
+        pyplot.close(figure)
+    return Figure(drawing.getvalue(), title, (files[0], files[1]))
+
+
+def legend_of(
+    machine: Machine, label: Label = str, differs: Difference | None = None, token: Label = str
+) -> list[Sign]:
+    """What the signs of a machine's drawing mean."""
+    if _is_small(machine):
+        return signs_of_graph(machine, label, token, differs)
+    return signs_of_matrix(differs)
+
+
+def _is_small(machine: Machine) -> bool:
+    """Whether states and arrows can be drawn one by one."""
+    return machine.states <= MOST_STATES and len(machine.arrows()) <= MOST_ARROWS
+
+
+def _draw(
+    machine: Machine, label: Label, token: Label, differs: Difference | None, legend: bool
+) -> Any:
+    signs = legend_of(machine, label, differs, token) if legend else []
+    if _is_small(machine):
+        figure = _Graph(machine, label, token, differs).draw(machine.arrows(), signs)
+        below = []
+    else:
+        figure = _matrix(machine, differs)
+        below = [f"{sign.letters}: {sign.means}" for sign in signs]
+    if legend and differs is not None:
+        below.append(caption(differs, label, token))
+    if below:
+        box = figure.get_tightbbox()  # in inches
+        left, low = box.x0 / figure.bbox_inches.width, box.y0 - 0.12
+        figure.text(
+            left, low / figure.bbox_inches.height, "\n".join(below), fontsize=8, ha="left", va="top"
+        )
+    return figure
+
+
+def caption(differs: Difference, label: Label, token: Label) -> str:
+    """Where the model first differs from its task, in words."""
     before = [label(symbol) for symbol in differs.word[:-1].tolist()]
     shown = before if len(before) <= 6 else ["...", *before[-6:]]
     after = f"After {'  '.join(shown)}" if before else "At the start"
@@ -89,7 +142,8 @@ class _Graph:
         self.places = _places(machine.states)  # (Q + 1, 2): of the states, and of the end
         self.figure, self.axes = pyplot.subplots(dpi=160)
 
-    def draw(self, arrows: list[Arrow]) -> Any:
+    def draw(self, arrows: list[Arrow], signs: list[Sign] | None = None) -> Any:
+        """Draw the graph, and below it a legend of these signs."""
         ends = bool((self.machine.output == END).any())
         drawn = self.places if ends else self.places[:-1]
         self.axes.set_position((0, 0, 1, 1))
@@ -106,10 +160,18 @@ class _Graph:
         for line in lines:
             self._arrow(line.curve, line.color)
         self._labels(lines, taken)
-        parts = [*self.axes.texts, *self.axes.patches, *self.axes.lines]
-        whole = Bbox.union([part.get_window_extent() for part in parts])
-        self._frame(*self.axes.transData.inverted().transform(whole.padded(4).get_points()))
+        if signs:
+            (left, low), _ = self._whole()
+            draw_signs(self.axes, signs, left, low)
+        self._frame(*self._whole())
         return self.figure
+
+    def _whole(self) -> Floats:
+        """The corners of everything drawn, low left and high right."""
+        parts = [*self.axes.texts, *self.axes.patches, *self.axes.lines]
+        box = Bbox.union([part.get_window_extent() for part in parts])
+        corners: Floats = self.axes.transData.inverted().transform(box.padded(4).get_points())
+        return corners
 
     def _frame(self, low: Floats, high: Floats) -> None:
         """Set the visible area; the scale is always the same."""
@@ -207,8 +269,8 @@ class _Graph:
         points = self.axes.transData.transform(np.concatenate([line.curve for line in lines]))
         for line in lines:
             drawn = self.axes.text(
-                0, 0, line.text, color=line.color, fontsize=8, ha="center", va="center", zorder=5,
-                linespacing=1.15, bbox={"fc": "white", "ec": "none", "alpha": 0.75, "pad": 0.4},
+                0, 0, line.text, fontsize=8, ha="center", va="center", zorder=5, linespacing=1.15,
+                bbox={"fc": "white", "ec": line.color, "lw": 1.0, "pad": 1.6},
             )  # fmt: skip
             size = self._extent(drawn)
             half = np.array([size.width, size.height]) / 2 / self._scale()

@@ -1,42 +1,70 @@
-"""An extracted machine as text and as files: its table (JSON), DOT, and drawings."""
+"""An extracted machine as text and as files: its table (JSON) and DOT; and a drawing from such a table."""
 
 from __future__ import annotations
 
 import functools
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tenfold.core.files import write_atomically
 from tenfold.data.tasks.task import DIGITS, Task
 from tenfold.data.tasks.transducer import END
+from tenfold.drawing.figures import Figure
 from tenfold.features.proofs.extraction import Extracted
-from tenfold.features.proofs.machine import as_dot
-from tenfold.features.proofs.machine_drawing import draw_machine
-from tenfold.runs.run import Run
+from tenfold.features.proofs.machine import Difference, Label, Machine, as_dot
+from tenfold.features.proofs.machine_drawing import legend_of, machine_figure
+from tenfold.features.proofs.machine_legend import as_html
 
-
-def write_machine_of(run: Run, extracted: Extracted, folder: Path | None = None) -> dict[str, Path]:
-    """Write a run's machine into its folder, or into `machine/` where the run is an exported model."""
-    usual = Path("machine") if run.published else run.folder
-    return write_machine(extracted, run.built.batcher.task, folder or usual)
+TABLE = "machine.json"
 
 
 def write_machine(extracted: Extracted, task: Task, folder: Path) -> dict[str, Path]:
-    """Write machine.json, machine.dot, machine.svg and machine.png; return their paths."""
+    """Write machine.json, from which a report draws it, and machine.dot; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    label = column_label(extracted)
-    written = {
-        name: folder / f"machine.{suffix}"
-        for name, suffix in (("table", "json"), ("dot", "dot"), ("drawing", "svg"), ("png", "png"))
-    }
+    written = {"table": folder / TABLE, "dot": folder / "machine.dot"}
     write_atomically(written["table"], json.dumps(as_json(extracted)).encode())
     token = functools.partial(token_label, task)
-    write_atomically(written["dot"], as_dot(extracted.machine, label, token).encode())
-    for drawing in (written["drawing"], written["png"]):
-        draw_machine(extracted.machine, drawing, label, extracted.differs, token)
+    dot = as_dot(extracted.machine, column_label(extracted), token)
+    write_atomically(written["dot"], dot.encode())
     return written
+
+
+@dataclass(frozen=True)
+class DrawnMachine:
+    """A machine with what a drawing of it needs: how columns and outputs are written, and where it differs."""
+
+    machine: Machine
+    label: Label
+    token: Label
+    differs: Difference | None
+
+    def figure(self, path: Path, title: str) -> Figure:
+        """The drawing, and its files `path.png` and `path.svg`."""
+        return machine_figure(self.machine, path, title, self.label, self.differs, self.token)
+
+    def legend(self) -> str:
+        """What the signs of the drawing mean, as HTML."""
+        return as_html(legend_of(self.machine, self.label, self.differs, self.token))
+
+
+def drawn_machine(table: dict[str, Any], task: Task) -> DrawnMachine | None:
+    """The machine of a machine.json; None for a file of version 0.1, which does not say how columns are written."""
+    columns: list[str] | None = table.get("columns")
+    if columns is None:
+        return None
+    starts, output, following = (np.array(table[key]) for key in ("starts", "output", "next"))
+    bound = len(output) if table["smallest"] else 0
+    machine = Machine(starts, output, following, bound, len(output), np.arange(len(output)))
+    differs = table["differs"]
+    if differs is not None:
+        word = np.array([columns.index(column) for column in differs["word"]])
+        differs = Difference(0, word, differs["state"], differs["writes"], 0, differs["truth"])
+    return DrawnMachine(machine, columns.__getitem__, functools.partial(token_label, task), differs)
 
 
 def describe_machine(extracted: Extracted, task: Task) -> str:
@@ -68,6 +96,7 @@ def as_json(extracted: Extracted) -> dict[str, Any]:
         "starts": machine.starts.tolist(),
         "output": machine.output.tolist(),
         "next": machine.next.tolist(),
+        "columns": list(map(column_label(extracted), range(machine.symbols))),
         "differs": None
         if differs is None
         else {

@@ -8,7 +8,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import Checkpoint, Json, RunName, app, print_json, print_written
+from tenfold.cli.app import (
+    Checkpoint,
+    Figures,
+    Json,
+    RunName,
+    app,
+    as_text,
+    print_json,
+    print_page,
+    print_written,
+)
 
 MOST = 10_000_000
 Limit = Annotated[int, Parameter(help="The largest number of contexts to check.")]
@@ -79,17 +89,21 @@ def extract(
     /,
     *,
     out: Annotated[
-        Path | None, Parameter(help="The folder for machine.dot and machine.svg.")
+        Path | None, Parameter(help="The folder to write the page to; default: the run's own.")
     ] = None,
+    figures: Figures = None,
     limit: Limit = MOST,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Extract the smallest finite machine that a local model computes, draw it, compare it with the task's own.
 
+    Writes a page with the drawing, machine.html, and the machine itself, machine.json and machine.dot.
+
     `tenfold extract runs/my-run`, `tenfold extract addition --out machine`
     """
-    from tenfold.features.proofs.machine_files import as_json, describe_machine, write_machine_of
+    from tenfold.features.proofs.machine_files import as_json, describe_machine
+    from tenfold.features.proofs.machine_page import write_machine_page
     from tenfold.features.proofs.run_machine import extract_machine
     from tenfold.runs.run import open_run
     from tenfold.runs.terminal import Watch
@@ -98,12 +112,11 @@ def extract(
     with Watch([opened.recipe.name], [0]) as watch:
         progress = watch.counting("running the model")
         extracted = extract_machine(opened, which=checkpoint, limit=limit, progress=progress)
-    written = write_machine_of(opened, extracted, out)
+    written, drawn = write_machine_page(opened, extracted, out, figures, checkpoint)
     if json_:
-        paths = {name: str(path) for name, path in written.items()}
-        return print_json({**as_json(extracted), **paths})
+        return print_json({**as_json(extracted), **as_text(written), "figures": drawn})
     print(describe_machine(extracted, opened.built.batcher.task))
-    return print_written(written, as_json=False)
+    return print_page(written, drawn)
 
 
 @app.command
@@ -111,7 +124,9 @@ def export(
     run: RunName,
     /,
     *,
-    out: Annotated[Path, Parameter(help="The folder to write.")],
+    out: Annotated[
+        Path, Parameter(help="The new folder to write the model to; it must not hold anything.")
+    ],
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
-from tenfold.drawing.inline_svg import inline_all
+from tenfold.drawing.feature_page import captioned
 from tenfold.drawing.run_groups import Story
 from tenfold.features.proofs.certify import CERTIFICATE, certified_checkpoint, read_certificate
 from tenfold.features.proofs.long_problems import LONG_PROBLEMS
+from tenfold.features.proofs.machine_files import TABLE, drawn_machine
 from tenfold.features.proofs.prover import weights_hash
 from tenfold.runs.run import Run
 
@@ -30,31 +30,26 @@ def section(story: Story, out: Path) -> str:
 
 
 def _of_run(run: Run, out: Path) -> str:
-    """The verdict of one run; its machine's drawing is copied beside the page."""
+    """The verdict of one run; the files of its machine's drawing are written beside the page."""
     try:
-        text = proof(run)
+        return proof(run, out)
     except TenfoldError as error:
         return f'<h2>Proof: {escape(run.recipe.name)}</h2><p class="wrong">{escape(str(error))}</p>'
-    for path in run.folder.glob("machine.*") if "<svg" in text else ():
-        if path.suffix in (".svg", ".png"):
-            shutil.copyfile(path, out / f"machine-{run.recipe.fingerprint}{path.suffix}")
-    title = f"The finite machine of {run.recipe.name}"
-    return inline_all(text, f"machine-{run.recipe.fingerprint}", title)
 
 
-def proof(run: Run) -> str:
+def proof(run: Run, out: Path) -> str:
     """HTML; empty where the run's folder has no certificate, or one of other weights."""
     if not (run.folder / CERTIFICATE).exists():
         return ""
     stored = read_certificate(run.folder / CERTIFICATE)
     if stored["weights"] != weights_hash(run.model(certified_checkpoint(stored))):
         return ""
-    machine, problems = (_read(run.folder / name) for name in ("machine.json", LONG_PROBLEMS))
+    machine, problems = (_read(run.folder / name) for name in (TABLE, LONG_PROBLEMS))
     parts = [f"<h2>Proof: {escape(run.recipe.name)}</h2>", _verdict(stored)]
     if stored["counterexamples"]:
         parts.append(_failures(stored["counterexamples"]))
     if machine:
-        parts.append(_machine(machine, run.folder / "machine.svg"))
+        parts.append(_machine(machine, run, out))
     if problems:
         parts.append(_long_problems(problems))
     return "\n".join(parts)
@@ -99,16 +94,19 @@ def _failures(cases: list[dict[str, str]]) -> str:
     )
 
 
-def _machine(machine: dict[str, Any], drawing: Path) -> str:
+def _machine(machine: dict[str, Any], run: Run, out: Path) -> str:
     own = "equals" if machine["own"] else "differs from"
     least = "; no smaller machine does the same" if machine["smallest"] else ""
     text = (
         f"The model computes the same as this machine of {machine['states']} states{least}. It {own} the "
-        "machine of its task. An arrow stands for all columns of digits that lead from one state to another."
+        "machine of its task."
     )
-    picture = drawing.read_text() if drawing.exists() else ""
-    picture = picture[picture.index("<svg") :] if "<svg" in picture else ""
-    return f"<figure>{picture}<figcaption>{escape(text)}</figcaption></figure>"
+    drawn = drawn_machine(machine, run.built.batcher.task)
+    if drawn is None:
+        return f"<p>{escape(text)} <code>tenfold extract</code> draws it.</p>"
+    title = f"The finite machine of {run.recipe.name}"
+    figure = drawn.figure(out / f"machine-{run.recipe.fingerprint}", title)
+    return captioned(figure, text, drawn.legend())
 
 
 def _long_problems(problems: list[dict[str, Any]]) -> str:

@@ -17,5 +17,5 @@ it are the theoretical receptive field (TRF) of the `extrapolation` paper (2307.
 | `reach_commands.py`, `reach_text.py`, `advice_text.py`, `run_reach_text.py` | commands and what they print |
 
 Python: `tenfold.reach(tenfold.ALiBi(heads=4).series(), eps=0.05)`, `measured(run)` in `run_reach.py`.
-Command line: `tenfold theory trf alibi`, `tenfold theory compare`, `tenfold theory advise`, `tenfold theory erf RUN`.
+Command line: `tenfold theory trf alibi`, `tenfold theory compare`, `tenfold theory advise`, `tenfold erf RUN`.
 """

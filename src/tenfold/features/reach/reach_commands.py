@@ -1,13 +1,14 @@
-"""Commands about reach: `tenfold theory trf`, `compare`, `erf` and `advise`."""
+"""Commands about reach: `tenfold theory trf`, `compare` and `advise`; `tenfold erf` measures a trained model."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import Checkpoint, Json, RunName, print_json, theory
+from tenfold.cli.app import Checkpoint, Json, RunName, app, print_json, theory
 from tenfold.core.errors import TenfoldError
 
 What = Annotated[
@@ -40,9 +41,12 @@ def trf(
     *,
     heads: Heads = 8,
     eps: Annotated[
-        str, Parameter(help="Shares of the weight left out: 0.05, or 0.05,0.01")
+        str,
+        Parameter(
+            help="Shares of the attention weight that the reach leaves out: 0.05, or 0.05,0.01."
+        ),
     ] = "0.05",
-    within: Annotated[int | None, Parameter(help="Count only this many tokens.")] = None,
+    within: Annotated[int | None, Parameter(help="Count only the nearest so many tokens.")] = None,
     layers: Annotated[
         int | None, Parameter(help="Also show the reach of this many layers.")
     ] = None,
@@ -69,7 +73,9 @@ def trf(
 def compare(
     *what: What,
     heads: Heads = 8,
-    eps: Annotated[float, Parameter(help="The share of the weight left out.")] = 0.05,
+    eps: Annotated[
+        float, Parameter(help="The share of the attention weight that the reach leaves out.")
+    ] = 0.05,
     within: Annotated[int, Parameter(help="Also show the reach within this many tokens.")] = 2048,
     param: Params = None,
     weights: Weights = False,
@@ -102,21 +108,28 @@ def compare(
     return None
 
 
-@theory.command
+@app.command
 def erf(
     run: RunName,
     /,
     *,
-    length: Annotated[int | None, Parameter(help="Of the rows; if none, as in training.")] = None,
-    n: Annotated[int, Parameter(help="Rows.")] = 16,
-    eps: Annotated[float, Parameter(help="The share of the weight left out.")] = 0.05,
-    seed: Annotated[int, Parameter(help="Of the rows.")] = 0,
+    length: Annotated[
+        int | None,
+        Parameter(
+            help="The length of the problems (digits) or texts (tokens); default: as in training."
+        ),
+    ] = None,
+    n: Annotated[int, Parameter(help="How many texts or problems to measure on.")] = 16,
+    eps: Annotated[
+        float, Parameter(help="The share of the attention weight that the reach leaves out.")
+    ] = 0.05,
+    seed: Annotated[int, Parameter(help="The seed that the texts or problems are drawn with.")] = 0,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Measure how far a trained model looks, by attention and by gradient, for each layer and head, next to theory.
 
-    `tenfold theory erf runs/my-run`
+    `tenfold erf runs/my-run`, `tenfold erf runs/my-run --length 512 --n 4`
     """
     from tenfold.features.reach.run_reach import measured
     from tenfold.features.reach.run_reach_text import erf_as_json, erf_lines
@@ -131,13 +144,23 @@ def erf(
     return None
 
 
+@theory.command(name="erf", show=False)
+def moved_erf(*words: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> None:
+    """Name the command that replaced `tenfold theory erf`."""
+    raise TenfoldError(
+        f"`theory erf` measures a trained model, and is now called: {shlex.join(['tenfold', 'erf', *(words or ['RUN'])])}"
+    )
+
+
 @theory.command
 def advise(
     *what: What,
-    train: Annotated[int, Parameter(help="Tokens in training.")],
-    serve: Annotated[int, Parameter(help="Tokens in use.")],
+    train: Annotated[int, Parameter(help="The length in training, in tokens.")],
+    serve: Annotated[int, Parameter(help="The length in use, in tokens.")],
     heads: Heads = 8,
-    eps: Annotated[str, Parameter(help="Shares of the weight left out.")] = "0.5,0.05,0.01",
+    eps: Annotated[
+        str, Parameter(help="Shares of the attention weight that the reach leaves out.")
+    ] = "0.5,0.05,0.01",
     param: Params = None,
     weights: Weights = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,

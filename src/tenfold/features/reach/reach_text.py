@@ -10,7 +10,8 @@ from typing import Any
 from matplotlib import pyplot
 
 from tenfold.core.errors import TenfoldError
-from tenfold.drawing.figures import save_files, style
+from tenfold.drawing.encoding_style import encoding_styles
+from tenfold.drawing.figures import save_files
 from tenfold.features.reach.advice import of_all
 from tenfold.features.reach.partial_sums import partial
 from tenfold.features.reach.receptive_field import Fields, Reach, over_heads, reaches
@@ -208,8 +209,10 @@ def draw_compared(
     """Draw the share of the weight within each distance, out of `within` tokens, for the median head of each series."""
     figure, axes = pyplot.subplots(figsize=(5.4, 3.8), layout="constrained")
     points = sorted({round(within ** (i / 200)) for i in range(201)})
-    for number, about in enumerate(each for each in compared_series if each.series is not None):
-        assert about.series is not None
+    looks = encoding_styles({about.name: about.name for about in compared_series})
+    for about in compared_series:
+        if about.series is None:
+            continue
         ends = about.series.decay.ends
         inside = within if ends is None else min(ends, within)
         sums = partial(about.series, inside)
@@ -223,8 +226,9 @@ def draw_compared(
             100 * float(sums.low[middle, int((sums.knots <= x).sum()) - 1] / sums.low[middle, -1])
             for x in shown
         ]
-        look = style(number)
-        axes.plot(shown, share, color=look.color, dashes=look.dashes or (None, None), lw=1.7, label=about.name)  # fmt: skip
+        axes.plot(
+            shown, share, lw=1.7, ms=4.5, markevery=0.12, label=about.name, **looks[about.name].line()
+        )  # fmt: skip
     axes.set(
         xscale="log",
         xlabel="nearest tokens",

@@ -77,7 +77,7 @@ def given(
             raise TenfoldError(f"a table has no parameters; {', '.join(parameters)} was given")
         return NamedSeries(text, table(text, weights=weights))
     if NAME.match(text) and text != "n":
-        raise unknown("encoding", text, ENCODINGS.names())
+        raise ENCODINGS.unknown(text)
     return NamedSeries(text, written(text, parameters))
 
 

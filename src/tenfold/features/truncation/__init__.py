@@ -11,6 +11,6 @@ The `principled` paper claims this for absolute positions. The accuracy then fol
 | `run_truncation.py` | all of these for a run, and as result rows |
 | `truncation_commands.py`, `prediction_text.py` | commands and what they print |
 
-Python: `predict(operation("mod-add", 51), digits=4, lengths=[5])` in `prediction.py`, `compared(run)` in `run_truncation.py`.
+Python: `predict(operation("modular-addition", 51), digits=4, lengths=[5])` in `prediction.py`, `compared(run)` in `run_truncation.py`.
 Command line: `tenfold theory predict`, `tenfold truncation RUN`, `tenfold explained RUN`.
 """

@@ -93,7 +93,7 @@ def predict(
     longer number has this length. A task has its own base. A function takes two integers, and is faster if it also accepts
     arrays. Problems whose last digits do not form a problem, such as 210-15 with one digit, count as wrong.
 
-    >>> result = predict(operation("mod-add", 7), digits=2, lengths=[2, 3, 9])
+    >>> result = predict(operation("modular-addition", 7), digits=2, lengths=[2, 3, 9])
     >>> [(each.length, round(each.accuracy, 4)) for each in result]
     [(2, 1.0), (3, 0.1358), (9, 0.1429)]
     >>> predict(lambda a, b: a * a + b, digits=1, lengths=[2], base=4)[0].exact
@@ -118,22 +118,31 @@ def predict(
 
 
 def operation(name: str, modulus: int | None = None) -> Operation:
-    """`add` and `mul`; with a modulus `mod-add` and `mod-mul`."""
+    """What a task computes, by the task's name: a sum or a product, with a modulus for the modular tasks."""
+    if name in RENAMED:
+        raise TenfoldError(f'"{name}" is now called "{RENAMED[name]}"')
     if name not in OPERATIONS:
-        raise unknown("operation", name, OPERATIONS)
+        raise unknown("task of a prediction", name, OPERATIONS)
     product, modular = OPERATIONS[name]
     if modular and modulus is None:
         raise TenfoldError(f'"{name}" needs a modulus, such as 51')
     if not modular and modulus is not None:
-        raise TenfoldError(f'"{name}" has no modulus, and {modulus} was given; "mod-{name}" has')
+        other = next(other for other, kind in OPERATIONS.items() if kind == (product, True))
+        raise TenfoldError(f'"{name}" has no modulus, and {modulus} was given; "{other}" has')
     return Operation(product, modulus)
 
 
-OPERATIONS = {  # (a product, modulo a number)
-    "add": (False, False),
-    "mul": (True, False),
-    "mod-add": (False, True),
-    "mod-mul": (True, True),
+OPERATIONS = {  # by the names of the tasks: (a product, modulo a number)
+    "addition": (False, False),
+    "full-multiplication": (True, False),
+    "modular-addition": (False, True),
+    "modular-multiplication": (True, True),
+}
+RENAMED = {  # spellings of version 0.1
+    "add": "addition",
+    "mul": "full-multiplication",
+    "mod-add": "modular-addition",
+    "mod-mul": "modular-multiplication",
 }
 
 

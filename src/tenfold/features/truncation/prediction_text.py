@@ -14,7 +14,7 @@ def predicted_lines(predictions: Sequence[Predicted]) -> list[str]:
     """One line per length: accuracy, the exact fraction if it is short, and the reason.
 
     >>> from tenfold.features.truncation.prediction import operation, predict
-    >>> print(*predicted_lines(predict(operation("mod-add", 7), 2, [2, 3])), sep="\\n")
+    >>> print(*predicted_lines(predict(operation("modular-addition", 7), 2, [2, 3])), sep="\\n")
     digits  accuracy  exact  why
          2   100.00%  1      no number has more than 2 digits, so nothing is dropped
          3    13.58%  11/81  right where 7 divides A + B, A and B what is dropped; 1/7 for long numbers

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from tenfold.cli.app import (
     Checkpoint,
     Json,
+    ProblemSeed,
     RunName,
     app,
     parse_lengths,
@@ -25,17 +26,24 @@ Slice = Annotated[
 @theory.command
 def predict(
     *,
-    task: Annotated[str, Parameter(help="add, mul, mod-add or mod-mul.")],
-    digits: Annotated[int, Parameter(help="Of the numbers in training.")],
+    task: Annotated[
+        str,
+        Parameter(
+            help="The task: addition, full-multiplication, modular-addition or modular-multiplication."
+        ),
+    ],
+    digits: Annotated[int, Parameter(help="How many digits the numbers in training have.")],
     lengths: Annotated[str, Parameter(help="Lengths of the numbers: 1-9, or 5,100,1000000.")],
-    modulus: Annotated[int | None, Parameter(help="Of mod-add and mod-mul.")] = None,
-    base: Annotated[int, Parameter(help="Of the digits.")] = 10,
+    modulus: Annotated[
+        int | None, Parameter(help="The modulus, which the modular tasks need.")
+    ] = None,
+    base: Annotated[int, Parameter(help="The base that the numbers are written in.")] = 10,
     slice: Slice = "full",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """The accuracy by length of what absolute positions teach: the function of the last so many digits. Exact, and why.
 
-    `tenfold theory predict --task mod-add --modulus 51 --digits 4 --lengths 1-9`
+    `tenfold theory predict --task modular-addition --modulus 51 --digits 4 --lengths 1-9`
     """
     from tenfold.data.tasks.task import check_base
     from tenfold.features.truncation.prediction import operation
@@ -57,14 +65,16 @@ def truncation(
     /,
     *,
     lengths: Annotated[
-        str | None, Parameter(help="Such as 1-6; default: the recipe's own.")
+        str | None, Parameter(help="Lengths to measure at, such as 1-6; default: the recipe's own.")
     ] = None,
     digits: Annotated[
-        int | None, Parameter(help="That are kept; default: the training length.")
+        int | None, Parameter(help="How many last digits are kept; default: the training length.")
     ] = None,
-    n: Annotated[int | None, Parameter(help="Problems a length.")] = None,
+    n: Annotated[
+        int | None, Parameter(help="Problems at each length; default: the recipe's.")
+    ] = None,
     slice: Slice = "uniform",
-    seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
+    seed: ProblemSeed = 0,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -94,9 +104,11 @@ def explained(
     run: RunName,
     /,
     *,
-    length: Annotated[int | None, Parameter(help="Digits; default: the training length.")] = None,
-    n: Annotated[int, Parameter(help="Problems.")] = 10_000,
-    seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
+    length: Annotated[
+        int | None, Parameter(help="Digits of the numbers; default: the training length.")
+    ] = None,
+    n: Annotated[int, Parameter(help="How many problems.")] = 10_000,
+    seed: ProblemSeed = 0,
     checkpoint: Checkpoint = "best",
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
