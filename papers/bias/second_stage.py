@@ -32,12 +32,16 @@ def second(
     *,
     positions: Positions = "drop",
     steps: int | None = None,
+    tuned: bool = False,
     **options: Any,
 ) -> Second:
-    """Calibrate a run, however accurate it is, for a second training under this name; `options` are those of `calibrate`."""
+    """Calibrate a run, however accurate it is, for a second training under this name; `options` are those of `calibrate`.
+
+    The second training begins anew, or if `tuned`, with the weights of the first.
+    """
     calibration = calibrate(first, allow_imperfect=True, **options)
     trained = first.recipe
-    changes = {
+    changes: dict[str, Any] = {
         "name": name,
         # so few steps at a constant rate end anywhere: N x 1 was 86% right at ten times its length, and is 98% with this
         "train": {"steps": steps or max(1, trained.train.steps // PART), "schedule": "cosine"},
@@ -45,6 +49,8 @@ def second(
             "every": max(1, trained.eval.every // 2)
         },  # to see when it is as good as the first
     }
+    if tuned:
+        changes["train"]["from"] = str(first.folder)
     return Second(
         first, calibration, with_lines(trained, calibration, positions).replace(**changes)
     )

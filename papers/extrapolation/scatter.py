@@ -9,10 +9,12 @@ from pathlib import Path
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
-from tenfold.drawing.figures import save_files, style
+from tenfold.drawing.encoding_style import DASHES, encoding_styles
+from tenfold.drawing.figures import save_files
 from tenfold.results.row_schema import Row
 
 Values = Mapping[str, Sequence[float]]  # of each recipe, one a seed
+FILLS = ("full", "left", "top", "right", "none", "bottom")  # of markers of one encoding, in turn
 
 
 def values(rows: Sequence[Row], metric: str, slice: str = "uniform") -> dict[str, list[float]]:
@@ -24,9 +26,15 @@ def values(rows: Sequence[Row], metric: str, slice: str = "uniform") -> dict[str
     return by_recipe
 
 
+def encodings(rows: Sequence[Row]) -> dict[str, str]:
+    """The encoding of each recipe that a run was trained with."""
+    return {row["recipe"]: row["encoding"] for row in rows if row.get("encoding")}
+
+
 def against(
     x: Values,
     y: Values,
+    encodings: Mapping[str, str],
     names: Mapping[str, str],
     path: Path,
     title: str,
@@ -37,7 +45,7 @@ def against(
     equal: bool = False,
     logarithmic: bool = False,
 ) -> list[Path]:
-    """Medians of seeds; `level` draws a line across, `equal` one where both are the same.
+    """Medians of seeds, with the colour and the marker of each recipe's encoding; `level` draws a line across, `equal` one where both are the same.
 
     `beside`: another x, drawn as a large hollow marker where it differs, and tied to the first.
     """
@@ -45,13 +53,15 @@ def against(
     if not shown:
         return []
     figure, axes = pyplot.subplots(figsize=(5.2, 4.2), layout="constrained")
-    for number, (name, words) in enumerate(shown.items()):
-        look = style(number)
+    looks = encoding_styles({name: encodings[name] for name in shown})
+    for name, words in shown.items():
+        look = looks[name]
+        fill = FILLS[(DASHES.index(look.dashes) + len(DASHES) * look.hollow) % len(FILLS)]
         at = statistics.median(x[name]), statistics.median(y[name])
         bars = [[[m - min(v)], [max(v) - m]] for m, v in zip(at, (x[name], y[name]), strict=True)]
         axes.errorbar(
             *at, xerr=bars[0], yerr=bars[1], fmt=look.marker, ms=5, lw=0.8, color=look.color, label=words,
-            mfc=look.color if number < 7 else "none",
+            fillstyle=fill,
         )  # fmt: skip
         other = statistics.median((beside or {}).get(name) or x[name])
         if other != at[0]:

@@ -17,6 +17,11 @@ def in_place(frame, **more):
     return {"name": "in-place", "frame": frame, **more}
 
 
+def fixed(inner, count=100_000):
+    """The paper's training set: so many problems, drawn once."""
+    return {"name": "finite", "count": count, "inner": inner}
+
+
 PER_DIFFERENCE = "with a learned vector per difference of positions"
 PER_COLUMN = "with a learned vector per pair of roles and difference of columns"
 
@@ -54,7 +59,7 @@ SCALES = {
         "train": {"steps": 1000, "lr": 0.0015, "average": 0.995, "checkpoint_every": 250, "log_every": 10},
         "eval": {"lengths": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20], "slices": ["uniform"], "every": 250, "n": 500},
     },
-    "paper": {**PAPER, "data": {"sampler": "numbers"}},
+    "paper": {**PAPER, "data": {"sampler": fixed("numbers")}},
 }  # fmt: skip
 
 # Sums whose longest cascade is uniform over 0-5 (Figure 8(c)). As for the sums of `addition-relative`, where the numbers end
@@ -62,7 +67,7 @@ SCALES = {
 COMPLEX = {
     "claim": "symmetry/fig8c-complex-data-helps",
     "data": {"sampler": {"name": "complexity", "shorter": True}},
-    "scales": {"paper": {"data": {"sampler": "complexity"}}},
+    "scales": {"paper": {"data": {"sampler": fixed("complexity")}}},
 }
 # Half of the sums as `addition-relative` draws them, half as `addition-complex` (Figure 8(c)).
 MIXED = {
@@ -70,7 +75,7 @@ MIXED = {
     "data": {
         "sampler": {"name": "mixed", "easy": "lengths", "hard": {"name": "complexity", "shorter": True}}
     },
-    "scales": {"paper": {"data": {"sampler": "mixed"}}},
+    "scales": {"paper": {"data": {"sampler": fixed("mixed")}}},
 }  # fmt: skip
 CASCADES = "5-digit addition, trained on all lengths of cascades equally"
 HALF_AND_HALF = "5-digit addition, trained half on uniform sums and half on all lengths of cascades equally"  # fmt: skip
@@ -105,7 +110,7 @@ ADDITIONS = {
         "eval": {"slices": ["uniform", "shifted", "full", "unequal", "cascades", "nines"]},
         "scales": {
             "smoke": {"data": {"sampler": {"name": "appended", "to": 4, "inner": "lengths"}}},
-            "paper": {"data": {"sampler": {"name": "appended", "to": 20, "inner": "numbers"}}},
+            "paper": {"data": {"sampler": {"name": "appended", "to": 20, "inner": fixed("numbers")}}},
         },
     },
     "addition-complex": {"words": f"{CASCADES}, in a frame of 20", **COMPLEX},
@@ -116,7 +121,7 @@ ADDITIONS = {
         "words": "5-digit addition, trained on sums in which no carry runs over more than two columns, in a frame of 20",
         "claim": "symmetry/appe-list-follows-cascades",
         "data": {"sampler": {"name": "complexity", "most": 2, "shorter": True}},
-        "scales": {"paper": {"data": {"sampler": {"name": "complexity", "most": 2}}}},
+        "scales": {"paper": {"data": {"sampler": fixed({"name": "complexity", "most": 2})}}},
     },
     # Trained as the paper does it, at one learning rate and without averaging weights, and looked at often: how much its
     # accuracy changes from checkpoint to checkpoint (Figure 2(b)).
@@ -226,24 +231,33 @@ MULTIPLICATION = {
 }  # fmt: skip
 MULTIPLICATION_SCALES = {
     "smoke": merge(SMOKE, {"eval": {"lengths": [1, 2, 3, 4]}}),
-    "paper": merge(PAPER, {"train": {"batch": 64}}),
+    "paper": merge(PAPER, {"train": {"batch": 64}, "data": {"sampler": fixed("numbers")}}),
 }
+# Of up to so many digits, all lengths alike, at laptop scale; of exactly so many, uniform numbers, at the paper's.
 DIGITS = {
     "1": {
         "words": "one digit times a number of up to 5",
         "task": {"name": "multiplication", "multiplier": 1},
+        "scales": {"paper": {"task": {"least": 1}}},
     },
     # Between Figures 4 and 5, which the paper leaves out.
     "2": {
         "words": "a number of up to 2 digits times one of up to 5",
         "task": {"name": "multiplication", "multiplier": 2},
+        "scales": {"paper": {"task": {"least": 10}}},
     },
-    # The model is larger, as in the paper.
+    # The model is larger, and the training set too, as in the paper.
     "3": {
         "words": "a number of up to 3 digits times one of up to 5",
         "task": {"name": "multiplication", "multiplier": 3},
         "model": {"layers": 4, "width": 128},
-        "scales": {"paper": {"model": {"layers": 9}}},
+        "scales": {
+            "paper": {
+                "task": {"least": 100},
+                "model": {"layers": 9},
+                "data": {"sampler": {"count": 500_000}},
+            }
+        },
     },
 }
 UNIFORM = {"name": "uniform", "reach": 24, "digits": 3}
@@ -268,7 +282,10 @@ AUGMENTED = {
     "-augmented": {
         "about": "{digits} digits and its copies shifted by zeros, up to 20, read in place, with {positions}",
         "data": {"sampler": {"name": "appended", "to": 20, "inner": "numbers"}},
-        "scales": {"smoke": {"data": {"sampler": {"name": "appended", "to": 4, "inner": "numbers"}}}},
+        "scales": {
+            "smoke": {"data": {"sampler": {"name": "appended", "to": 4, "inner": "numbers"}}},
+            "paper": {"data": {"sampler": {"inner": {"name": "appended", "to": 20, "inner": "numbers"}}}},
+        },
     },
 }  # fmt: skip
 CLAIMS = {

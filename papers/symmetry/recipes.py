@@ -25,9 +25,10 @@ def in_sentences(frame):
     return {"format": {"name": "sentences-in-place", "frame": frame, "held_out": 3}}
 
 
-def half_of_the_heads(relation):
+def half_of_the_heads(relation, **more):
     """Absolute positions at the input; half of the heads have relations among the tokens of integers alone."""
-    heads = {"name": "per-head", "parts": [{"name": "pairwise", "relation": relation}, "none"]}
+    related = {"name": "pairwise", "relation": relation, **more}
+    heads = {"name": "per-head", "parts": [related, "none"]}
     return {"name": "compose", "parts": [{"name": "learned", "limit": 104}, heads]}
 
 
@@ -48,6 +49,15 @@ IN_SENTENCES = {
     "eval": {"lengths": [1, 3, 5, 6, 7, 8, 10, 15], "slices": ["uniform", "sentences"], "n": 200},
     "scales": {"smoke": in_sentences(4)},
 }
+# At laptop scale pairs with a word have a learned vector of their own; at the paper's they have none, as in the paper.
+BY_COLUMN = {"name": "significance", "reach": 20, "axis": "column"}
+BY_MULTIPLIER = {**UNIFORM, "axis": "column"}
+
+
+def no_vector_for_words(scales, relation):
+    return merge(scales, {"paper": {"pe": half_of_the_heads(relation, unrelated=False)}})
+
+
 # laptop scale: about 12 minutes on one idle core among words, 6 in sentences, and 3 to measure it.
 TEXT_ADDITION = merge(
     ADDITION,
@@ -55,7 +65,7 @@ TEXT_ADDITION = merge(
         "about": "5-digit addition{text}; two of four heads know which places of two integers belong together",
         "label": "significance",
         "claim": "symmetry/fig7-addition-with-text",
-        "pe": half_of_the_heads({"name": "significance", "reach": 20, "axis": "column"}),
+        "pe": half_of_the_heads(BY_COLUMN),
     },
 )
 # One vector for each digit of the multiplier, whoever asks (UPE), and relative keys by the place within the other integer.
@@ -66,7 +76,7 @@ TEXT_MULTIPLICATION = merge(
         "about": "{digits}{text}; two of four heads know the multiplier and the places of the other integer",
         "label": "significance",
         "claim": "symmetry/fig7-multiplication-with-text",
-        "pe": half_of_the_heads({**UNIFORM, "axis": "column"}),
+        "pe": half_of_the_heads(BY_MULTIPLIER),
     },
 )
 TEXT_ONE_DIGIT = {**DIGITS["1"], "words": "one digit times a number of up to 5 digits"}
@@ -156,19 +166,19 @@ RECIPES = {
         "symmetry/{text}-addition",
         TEXT_ADDITION,
         {"text": {"text": AMONG_WORDS, "sentences": IN_SENTENCES}},
-        SCALES,
+        no_vector_for_words(SCALES, BY_COLUMN),
     ),
     **family(
         "symmetry/{text}-multiplication{digits}",
         TEXT_MULTIPLICATION,
         {"digits": {"": DIGITS["3"], "-1": TEXT_ONE_DIGIT}, "text": {"text": AMONG_WORDS}},
-        MULTIPLICATION_SCALES,
+        no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
     ),
     **family(
         "symmetry/{text}-multiplication{digits}",
         TEXT_MULTIPLICATION,
         {"digits": {"": TEXT_ONE_DIGIT}, "text": {"sentences": IN_SENTENCES}},
-        MULTIPLICATION_SCALES,
+        no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
     ),
     **family(
         "symmetry/sentences-addition-window",

@@ -26,8 +26,8 @@ def grid(scale):
 
 
 def plain(task, scale, seed):
-    chosen = recipe(f"bias/{task}-vanilla", scale, seed=seed, model={"layers": 1})
-    return chosen.replace(name=f"bias/{task}-vanilla-1")
+    chosen = recipe(f"bias/{task}-vanilla", scale, seed=seed)
+    return chosen.replace(name=f"bias/{task}-vanilla-1", model={"layers": 1})
 
 
 def measure(lab):

@@ -20,8 +20,8 @@ def grid(scale):
 
 
 def noisy(name, scale, seed, percent):
-    chosen = recipe(name, scale, seed=seed, data={"noise": percent / 100})
-    return chosen.replace(name=f"{name}-noise-{percent}")
+    chosen = recipe(name, scale, seed=seed)
+    return chosen.replace(name=f"{name}-noise-{percent}", data={"noise": percent / 100})
 
 
 def measure(lab):

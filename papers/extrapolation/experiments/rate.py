@@ -53,4 +53,4 @@ def draw(drawing):
         "perplexity, 18 times over once",
     )
     added_by = scatter.values(drawing.rows, "added")
-    scatter.against(added_by, scatter.values(drawing.rows, "rise"), NAMES, drawing.folder / "rate", title, axes, level=1.05, logarithmic=True)  # fmt: skip
+    scatter.against(added_by, scatter.values(drawing.rows, "rise"), scatter.encodings(drawing.rows), NAMES, drawing.folder / "rate", title, axes, level=1.05, logarithmic=True)  # fmt: skip

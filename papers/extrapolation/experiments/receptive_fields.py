@@ -71,5 +71,13 @@ def draw(drawing):
         axes = "tokens, computed (TRF); large and hollow: before training", "tokens, measured (ERF)"
         erf = scatter.values(drawing.rows, "erf", slice)
         scatter.against(
-            trf, erf, NAMES, drawing.folder / file, words, axes, beside=drawn, equal=True
+            trf,
+            erf,
+            scatter.encodings(drawing.rows),
+            NAMES,
+            drawing.folder / file,
+            words,
+            axes,
+            beside=drawn,
+            equal=True,
         )

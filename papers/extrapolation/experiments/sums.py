@@ -63,4 +63,13 @@ def draw(drawing):
     axes = "tokens, computed (TRF)", "tokens, measured (ERF)"
     erf, trf = scatter.values(drawing.rows, "erf"), scatter.values(drawing.rows, "trf")
     title = "Nearest tokens of the answer with 95% of attention"
-    scatter.against(trf, erf, NAMES, drawing.folder / "sums-fields", title, axes, equal=True)
+    scatter.against(
+        trf,
+        erf,
+        scatter.encodings(drawing.rows),
+        NAMES,
+        drawing.folder / "sums-fields",
+        title,
+        axes,
+        equal=True,
+    )

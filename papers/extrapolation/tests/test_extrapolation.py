@@ -122,7 +122,14 @@ def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
     assert max(by(rows, "float64-difference").values()) < 1e-5
     assert [name for name, _ in by(rows, "erf")] == ["code-alibi-rate-0.25"]
     committed = [
-        {**row, "recipe": run.recipe.name, "trained": 16, "task": "python-code", "seed": 0}
+        {
+            **row,
+            "recipe": run.recipe.name,
+            "encoding": run.recipe.pe.name,
+            "trained": 16,
+            "task": "python-code",
+            "seed": 0,
+        }
         for run in few.runs
         for row in run.result()["rows"]
     ]

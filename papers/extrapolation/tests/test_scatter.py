@@ -16,6 +16,8 @@ def test_what_differs_beside_is_hollow_and_tied(monkeypatch, tmp_path):
     monkeypatch.setattr(matplotlib.axes.Axes, "plot", keep)
     x, drawn = {"p/a": [3.0], "p/b": [5.0]}, {"p/a": [3.0], "p/b": [9.0, 11.0]}
     names = {"p/a": "a", "p/b": "b"}
-    files = scatter.against(x, x, names, tmp_path / "f", "t", ("x", "y"), beside=drawn)
+    files = scatter.against(
+        x, x, dict.fromkeys(names, "alibi"), names, tmp_path / "f", "t", ("x", "y"), beside=drawn
+    )
     assert points == [([10.0, 5.0], [5.0, 5.0], None), (10.0, 5.0, "none")]
     assert [path.name for path in files] == ["f.png", "f.svg"]

@@ -10,10 +10,10 @@ A second on one core.
 from tenfold.features.truncation.prediction import operation, predict
 
 ASKED = {  # recipe: operation, modulus, digits in training
-    "principled/predict-3-digits-51": ("mod-mul", 51, 3),
-    "principled/predict-3-digits-101": ("mod-mul", 101, 3),
-    "principled/predict-2-digits-101": ("mod-add", 101, 2),
-    "principled/predict-2-digits-151": ("mod-add", 151, 2),
+    "principled/predict-3-digits-51": ("modular-multiplication", 51, 3),
+    "principled/predict-3-digits-101": ("modular-multiplication", 101, 3),
+    "principled/predict-2-digits-101": ("modular-addition", 101, 2),
+    "principled/predict-2-digits-151": ("modular-addition", 151, 2),
 }
 
 
