@@ -1,13 +1,16 @@
-# make demo: set everything up, train an adder until it is proved, add a million digits.
-# make test: set everything up, run the quick tests (under five minutes on two cores).
+# make demo: install tenfold, train an adder until it is proved, add a million digits.
+# make test: also install the tools of development, run the quick tests (under five minutes on two cores).
 # make test-all: every test there is.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMP := .venv/.installed
+# What the demo needs is part of what the tests need.
+DEMO := $(or $(wildcard $(STAMP)),.venv/.demo)
 
 .PHONY: demo test test-all peers check bench results clean
 
-demo: $(STAMP)
+demo: $(DEMO)
 	$(BIN)/tenfold demo
 
 test: $(STAMP)
@@ -35,7 +38,12 @@ results: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) -e '.[dev]'
+	touch $@
+
+.venv/.demo: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -e .
 	touch $@
 
 # transformers 4.57.6 is the last with BERT's relative keys; it lives apart and is only compared with.

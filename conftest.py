@@ -25,8 +25,9 @@ from tenfold.data.places import Places
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.encodings import ENCODINGS
-from tenfold.evals import wilson
+from tenfold.evals.statistics import wilson
 from tenfold.models import MODELS, Shape
+from tenfold.runs.own_components import include
 from tenfold.runs.recipe import Recipe
 
 torch.set_num_threads(1)
@@ -34,6 +35,15 @@ hypothesis.settings.register_profile(
     "tenfold", deadline=None, derandomize=True, database=None, max_examples=50
 )
 hypothesis.settings.load_profile("tenfold")
+
+
+def pytest_addoption(parser):
+    """`pytest tests/laws --include my.py -k log-bias` holds components of one's own file to the laws."""
+    parser.addoption("--include", action="append", default=[], help="a Python file of components")
+
+
+def pytest_configure(config):
+    include(*config.getoption("--include"))
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects

@@ -143,7 +143,7 @@ def test_ls(tenfold, kind):
     assert code == 0
     names = [entry["name"] for entry in json.loads(out)]
     expected = {
-        "pe": "alibi",
+        "encodings": "alibi",
         "tasks": "addition",
         "schemes": "cyclic",
         "runs": None,
@@ -156,6 +156,7 @@ def test_ls(tenfold, kind):
         "mixers": "gated-linear",
         "slices": "cascades",
     }
+    expected |= {"experiments": "symmetry/addition", "examples": "examples/log_bias.py"}
     expected |= {"trackers": "tensorboard", "corpora": "python-code", "writings": "bytes"}
     expected |= {"proved": shipped_names()[0] if shipped_names() else None}
     assert expected[kind] is None or expected[kind] in names
@@ -225,7 +226,7 @@ def test_unknown_names(tenfold, run):
     refused(tenfold("trian"), 'Did you mean "train"?')
     refused(tenfold("ls", "pee"), 'unknown kind "pee"', 'did you mean "pe"?')
     refused(tenfold("ls", "pe", "alibbi"), 'unknown encoding "alibbi"', 'did you mean "alibi"?')
-    refused(tenfold("ls", "runs", "x"), "runs have no options to show")
+    refused(tenfold("ls", "runs", "x"), "runs")
     refused(tenfold("eval", "nowhere"), "unknown run")
     refused(tenfold("eval", "runs/nowhere"), "there is no run in runs/nowhere")
     refused(tenfold("eval", run, "--slices", "unifrm"), "unknown slice")
@@ -425,12 +426,17 @@ def test_certify_refutes(tenfold, adder, tmp_path):
 def test_extract(tenfold, proved, tmp_path):
     code, out, _ = tenfold("extract", proved, "--out", "machine")
     assert code == 0
-    assert {path.name for path in (tmp_path / "machine").iterdir()} >= {
-        "machine.dot",
-        "machine.svg",
-    }
+    names = {path.name for path in (tmp_path / "machine").iterdir()}
+    assert names == {"machine.html", "machine.json", "machine.dot"}
+    page = (tmp_path / "machine/machine.html").read_text()
+    assert "Which finite machine does the same as this model" in page
+    assert "a machine of 2 states; no machine with fewer does the same" in page
+    assert "all that it remembers of the columns read so far" in page
+    assert "<td>tenfold extract " in page
+    tenfold("extract", proved, "--out", "machine", "--figures", "drawn")
+    assert {path.name for path in (tmp_path / "drawn").iterdir()} == {"machine.png", "machine.svg"}
     assert (tmp_path / "machine/machine.dot").read_text().startswith("digraph machine {")
-    assert "machine/machine.svg" in out
+    assert "page:  machine/machine.html" in out
     printed = json.loads(tenfold("extract", proved, "--json")[1])
     assert (printed["states"], printed["smallest"], printed["own"], printed["differs"]) == (
         2,
@@ -464,6 +470,20 @@ def test_export(tenfold, proved, tmp_path):
     assert tenfold("extract", "mine", "--out", "drawn")[0] == 0
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == before
     refused(tenfold("export", proved, "--out", "mine"), "mine holds a run already")
+    (tmp_path / "runs/other").mkdir(parents=True)
+    (tmp_path / "runs/other/recipe.yaml").write_text("seed: 1")
+    refused(
+        tenfold("export", proved, "--out", "runs"),
+        "runs is a folder with a run in it",
+        "runs/exported",
+    )
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/mine.txt").write_text("kept")
+    refused(tenfold("export", proved, "--out", "notes"), "notes is not empty (mine.txt is in it)")
+    refused(tenfold("export", proved, "--out", "notes/mine.txt"), "mine.txt is a file")
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
+    (tmp_path / "empty").mkdir()
+    assert tenfold("export", proved, "--out", "empty")[0] == 0
     (tmp_path / "mine/weights.safetensors").write_bytes(b"no")
     refused(tenfold("ask", "mine", "1+1"), "weights.safetensors")
 

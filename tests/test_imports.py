@@ -139,6 +139,37 @@ def test_showing_progress_needs_no_figures_and_no_tables(module):
     assert loaded(module, ["matplotlib", "duckdb"]) == set()
 
 
+HEAVY = {"torch", "matplotlib", "duckdb"}
+RUN_AND_SHOW = """
+import sys
+from tenfold.cli.app import main
+try:
+    main()
+finally:
+    print("loaded:", *sorted({heavy!r} & set(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "--help", "train --help", "ls", "ls recipes", "ls recipes symmetry --json", "ls experiments", "ls runs",
+        "ls examples", "ls proved", "ls tasks", "ls formats", "ls samplers", "ls corpora", "claims --paper symmetry",
+    ],
+)  # fmt: skip
+def test_commands_that_compute_nothing_are_light(command, tmp_path):
+    for name, file in (("done", "result.json"), ("begun", "lease-0")):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "recipe.yaml").write_text("pe: alibi\n")
+        (folder / file).write_text("{}")
+    words = [sys.executable, "-c", RUN_AND_SHOW.format(heavy=HEAVY), *command.split()]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert done.stderr.splitlines()[-1] == "loaded:"
+
+
 def loaded(module, others):
     """Which of these a new process has loaded after importing a module."""
     code = f"import sys, {module}; print(*({set(others)!r} & set(sys.modules)))"

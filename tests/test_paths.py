@@ -45,9 +45,9 @@ finally:
 @pytest.mark.parametrize(
     ("command", "most"),
     [
-        ("train symmetry/addition-relative --scale smoke", 35),
-        ("certify addition", 35),
-        ("reproduce bias/calibration --scale smoke --workers 1", 60),
+        ("train symmetry/addition-relative --scale smoke", 38),
+        ("certify addition", 37),
+        ("reproduce bias/calibration --scale smoke --workers 1", 66),
     ],
 )
 def test_files_on_the_way(command, most, tmp_path):

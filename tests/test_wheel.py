@@ -60,6 +60,18 @@ def test_what_is_in_it(wheel):
     assert {f"tenfold/committed/{path.as_posix()}" for path in rows} < set(names)
 
 
+def test_examples(wheel, call):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    files = [path for path in (ROOT / "examples").rglob("*") if path.suffix in (".yaml", ".py")]
+    assert files
+    here = {path.relative_to(ROOT).as_posix() for path in files}
+    assert {f"tenfold/{name}" for name in here} <= names
+    assert {each["name"] for each in json.loads(call("ls", "examples", "--json"))} == here
+    call("train", "examples/recipes/sorting.yaml", "--scale", "smoke", "--dry-run")
+    call("sweep", "examples/log-bias.grid.yaml", "--scale", "smoke", "--dry-run")
+
+
 def test_claims_and_recipes(call):
     claims = json.loads(call("claims", "--json"))
     assert claims == json.loads(json.dumps([entry.as_json() for entry in ledger()]))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import KerpleLog as KerpleLog
     from tenfold.encodings import KerplePower as KerplePower
     from tenfold.encodings import Learned as Learned
+    from tenfold.encodings import LogLength as LogLength
     from tenfold.encodings import NoPE as NoPE
     from tenfold.encodings import Pairwise as Pairwise
     from tenfold.encodings import PerHead as PerHead
@@ -57,6 +58,9 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.ledger.redraw import redraw as redraw
     from tenfold.ledger.reproduce import reproduce as reproduce
     from tenfold.results.collect import collect as collect
+    from tenfold.results.ranking import rank as rank
+    from tenfold.runs.own_components import include as include
+    from tenfold.runs.own_components import register as register
     from tenfold.runs.recipe import Recipe as Recipe
     from tenfold.runs.recipe_files import recipe as recipe
     from tenfold.runs.run import Run as Run
@@ -68,7 +72,7 @@ __version__ = "0.2.0"
 
 _ENCODINGS = (
     "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
-    "KerplePower", "Learned", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
+    "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
     "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Significance",
     "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
@@ -82,9 +86,12 @@ _WHERE = {
     "calibrate": "tenfold.features.calibration.calibrate",
     "certify": "tenfold.features.proofs.certify",
     "collect": "tenfold.results.collect",
+    "include": "tenfold.runs.own_components",
     "open_run": "tenfold.runs.run",
+    "rank": "tenfold.results.ranking",
     "reach": "tenfold.features.reach.receptive_field",
     "recipe": "tenfold.runs.recipe_files",
+    "register": "tenfold.runs.own_components",
     "redraw": "tenfold.ledger.redraw",
     "reproduce": "tenfold.ledger.reproduce",
     "sweep": "tenfold.sweeps.sweep",

@@ -30,7 +30,7 @@ from tenfold.sweeps.sweep_progress import Board
 ADDER = "certified"
 RECIPES = {
     ADDER: "certified/addition",
-    "absolute": "certified/addition-absolute",
+    "learned": "certified/addition-absolute",
     "relative": "certified/addition-relative",
     "rotary": "certified/addition-rotary",
     "alibi": "certified/addition-alibi",

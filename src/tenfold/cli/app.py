@@ -34,7 +34,14 @@ Overrides = Annotated[
     str,
     Parameter(
         allow_leading_hyphen=True,
-        help="Changes of the recipe by dotted flags: --train.lr 0.003 --pe alibi --model.width 64",
+        help="Changes of the recipe, as dotted flags: --train.lr 0.003 --pe alibi --model.width 64",
+    ),
+]
+Include = Annotated[
+    tuple[Path, ...],
+    Parameter(
+        negative=(),
+        help="A Python file with components of your own, which is executed; again for more.",
     ),
 ]
 Json = Annotated[bool, Parameter(negative=(), help="Print JSON on standard output.")]
@@ -44,6 +51,16 @@ RunName = Annotated[
 Checkpoint = Annotated[
     Literal["best", "final"],
     Parameter(help="The checkpoint that was best on validation problems, or the last one."),
+]
+Scale = Annotated[
+    str | None,
+    Parameter(
+        help="The size of the experiment: smoke (seconds), demo, laptop (the default) or paper, as far as the recipe has them."
+    ),
+]
+ProblemSeed = Annotated[int, Parameter(help="The seed that the problems are drawn with.")]
+Figures = Annotated[
+    Path | None, Parameter(help="Also write every figure into this folder, as PNG and SVG.")
 ]
 
 
@@ -95,13 +112,41 @@ def print_notes(what: str, lines: Iterable[str]) -> None:
         print(f"{what}: {line}", file=sys.stderr)
 
 
+def as_text(written: dict[str, Path]) -> dict[str, str]:
+    """Paths by what they are, for JSON."""
+    return {what: str(path) for what, path in written.items()}
+
+
+def print_page(written: dict[str, Path], figures: list[str]) -> None:
+    """The page of a feature with its data, then the files of figures that were asked for."""
+    print_written(written, as_json=False)
+    print(*figures, sep="\n", end="\n" * bool(figures))
+
+
 def print_written(written: dict[str, Path], as_json: bool) -> None:
     if as_json:
-        return print_json({what: str(path) for what, path in written.items()})
+        return print_json(as_text(written))
     width = max(map(len, written))
     for what, path in written.items():
         print(f"{what + ':':{width + 2}}{path}")
     return None
+
+
+def include_files(files: Iterable[Path]) -> None:
+    """Execute own files and register their components; a command without any imports nothing for it."""
+    for file in files:
+        from tenfold.runs.own_components import include as register_all
+
+        register_all(file)
+
+
+@app.meta.default
+def _command(
+    *words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], include: Include = ()
+) -> None:
+    """Every command takes --include. One whose last words may be flags, as `train`, has to take it by itself."""
+    include_files(include)
+    app(words, exit_on_error=False, print_error=False)
 
 
 # Modules that add commands to the app; those of a feature stand in its folder.
@@ -134,7 +179,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            app(sys.argv[1:], exit_on_error=False, print_error=False)
+            app.meta(sys.argv[1:], exit_on_error=False, print_error=False)
     except TenfoldError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 @app.command
 def claims(
     claim: Annotated[
-        str | None, Parameter(help="One of them in full, such as symmetry/fig2-rpe-holds.")
+        str | None, Parameter(help="One claim in full, such as symmetry/fig2-rpe-holds.")
     ] = None,
     /,
     *,
-    paper: Annotated[str | None, Parameter(help="Of one paper: bias, extrapolation, ...")] = None,
+    paper: Annotated[
+        str | None, Parameter(help="The claims of one paper only: bias, extrapolation, ...")
+    ] = None,
     status: Annotated[
         str | None,
-        Parameter(help="open, reproduced, partly, contradicted or not shown at this scale."),
+        Parameter(
+            help="Claims of one status only: reproduced, partly, against, contradicted, untested or open."
+        ),
     ] = None,
-    out: Annotated[Path | None, Parameter(help="Write them as a Markdown page.")] = None,
+    out: Annotated[Path | None, Parameter(help="The Markdown file to write the claims to.")] = None,
     page: Annotated[
-        Path | None, Parameter(help="Fill in a paper's own page: papers/symmetry/README.md.")
+        Path | None, Parameter(help="A paper's own page to fill in: papers/symmetry/README.md.")
     ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -82,26 +86,44 @@ def reproduce(
     *,
     scale: Annotated[
         Literal["smoke", "laptop", "paper"],
-        Parameter(help="smoke only tries it out, in runs/tried, and decides no claim."),
+        Parameter(
+            help="The size of the experiment. smoke only tries it out, in runs/tried, and decides no claim."
+        ),
     ] = "laptop",
     seeds: Seeds = None,
     on: On = "local",
     workers: Workers = None,
     address: Address = None,
-    runs: Annotated[Path, Parameter(help="The folder of the runs.")] = Path("runs"),
+    runs: Annotated[Path, Parameter(help="The folder to train the runs in.")] = Path("runs"),
     out: Annotated[
         Path | None,
-        Parameter(help="The folder of results; default: results, or RUNS/tried at smoke scale."),
+        Parameter(
+            help="The folder to write results to; default: results, or RUNS/tried at smoke scale."
+        ),
     ] = None,
     add: Annotated[
         bool,
-        Parameter(negative=(), help="Keep committed seeds that are not named, and add these."),
+        Parameter(negative=(), help="Keep the results of other seeds, and add these."),
     ] = False,
     only: Annotated[
         str | None,
-        Parameter(help="Of its recipes these alone, such as parity-rope; --add keeps the others."),
+        Parameter(
+            help="Train only these of its recipes, such as parity-rope; --add keeps the results of the others."
+        ),
     ] = None,
-    dry_run: Annotated[bool, Parameter(negative=(), help="List the runs and their cost.")] = False,
+    set_: Annotated[
+        list[str] | None,
+        Parameter(
+            name="--set",
+            negative=(),
+            help="A changed setting, such as train.lr=0.003 or pe=fire; again for more. The results are written apart, "
+            "to RUNS/changed, with figures over the committed curves; they decide no claim.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        Parameter(negative=(), help="List the runs and what they cost; train and write nothing."),
+    ] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Run a paper's experiments and let their results decide its claims. The same command again completes it.
@@ -109,6 +131,8 @@ def reproduce(
     `tenfold reproduce symmetry/addition --scale smoke`
 
     `tenfold reproduce symmetry/addition --seeds 3,4 --add`
+
+    `tenfold reproduce symmetry/addition --set pe=fire --set train.lr=0.003`
 
     `tenfold reproduce symmetry --scale paper --on ray --dry-run`
     """
@@ -119,14 +143,16 @@ def reproduce(
 
     numbers = parse_numbers(seeds, "seed", 0) if seeds is not None else None
     names = only.split(",") if only is not None else []
+    changes = _settings(set_ or [])
     if dry_run:
-        recipes = recipes_to_train(experiment, scale, numbers, names)
+        recipes = recipes_to_train(experiment, scale, numbers, names, changes)
         if not recipes:
             return print(f"{experiment} trains nothing; it measures alone")
         return print_plan(plan(recipes, runs), workers, as_json=json_)
     done = run(
-        experiment, scale, seeds=numbers, only=names, add=add, out=out, runs=runs, on=on,
-        workers=workers, address=address, callback=None if json_ else _print_reproduction,
+        experiment, scale, seeds=numbers, only=names, add=add, changes=changes, out=out, runs=runs, on=on,
+        workers=workers, address=address,
+        callback=None if json_ else partial(_print_reproduction, changed=bool(changes)),
     )  # fmt: skip
     if json_:
         print_json([each.as_json() for each in done])
@@ -135,7 +161,18 @@ def reproduce(
     return None
 
 
-def _print_reproduction(done: Reproduction) -> None:
+def _settings(words: Sequence[str]) -> dict[str, Any]:
+    """`["train.lr=0.003", "pe=fire"]` as changes of a recipe."""
+    from tenfold.runs.recipe_files import overrides
+
+    for text in words:
+        key, equals, _ = text.partition("=")
+        if not (key and equals):
+            raise TenfoldError(f"--set {text}: KEY=VALUE is wanted, such as train.lr=0.003")
+    return overrides(dict(text.split("=", 1) for text in words))
+
+
+def _print_reproduction(done: Reproduction, changed: bool) -> None:
     """The results of one experiment, and the status of each of its claims before and after."""
     if done.failed is not None:
         print(f"failed: {done.experiment}: {done.failed}; nothing was written", file=sys.stderr)
@@ -147,5 +184,7 @@ def _print_reproduction(done: Reproduction) -> None:
         same = change["before"] == change["after"]
         status = f"still {change['after']}" if same else f"{change['before']} -> {change['after']}"
         print(f"  {change['id']}: {status}")
-    if done.scale == "smoke":
+    if changed:
+        print("  changed settings decide no claim; results.md has the tables, changed-*.png the curves")
+    elif done.scale == "smoke":
         print("  smoke runs decide no claim")

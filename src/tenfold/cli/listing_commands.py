@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,8 +25,10 @@ def report(
         list[str] | None,
         Parameter(negative=(), help="Instead of runs, a paper's page: symmetry; again for more."),
     ] = None,
-    out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("report"),
-    title: Annotated[str | None, Parameter(help="The page's heading.")] = None,
+    out: Annotated[
+        Path, Parameter(help="The folder to write the page to, with its figures and tables.")
+    ] = Path("report"),
+    title: Annotated[str | None, Parameter(help="The heading of the page.")] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """One self-contained page about finished runs: curves, tables, slices, worked examples, provenance.
@@ -57,7 +60,9 @@ def report(
 @app.command
 def gallery(
     *,
-    out: Annotated[Path, Parameter(help="Where to write.")] = Path("gallery"),
+    out: Annotated[Path, Parameter(help="The folder to write the page and its figures to.")] = Path(
+        "gallery"
+    ),
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """A page of all positional encodings: what each does to distance, how far it looks, what it needs.
@@ -69,46 +74,88 @@ def gallery(
     print_written(write_gallery(out), json_)
 
 
-# The keys of runs.listing.LISTINGS, written out so that help does not import torch; a test compares them.
-KINDS = (
-    "pe", "relations", "corpora", "writings", "tasks", "schemes", "recipes", "runs", "formats", "samplers", "models", "mixers",
-    "slices",
-    "proved", "trackers",
-)  # fmt: skip
+# Written out so that help need not import what lists them; a test compares them with `runs.listing`.
+KINDS = {
+    "encodings": "positional encodings, for --pe",
+    "relations": "classes of pairs of positions, for the encoding pairwise",
+    "tasks": "problems with true answers, for --task",
+    "samplers": "how problems are drawn, for --data.sampler",
+    "formats": "how a problem is written as tokens, for --format",
+    "schemes": "changes of positions before encoding, for --schemes",
+    "corpora": "text for language models, for --task",
+    "writings": "how text becomes tokens, for --format",
+    "models": "kinds of models, for --model.kind",
+    "mixers": "what lets positions exchange information, for --model.mixer",
+    "slices": "groups of test problems, for --eval.slices",
+    "trackers": "where curves of training are sent, for --track",
+    "recipes": "what can be trained: tenfold train NAME",
+    "experiments": "what can be reproduced: tenfold reproduce NAME",
+    "examples": "files to start from: tenfold train NAME, tenfold sweep NAME",
+    "proved": "proved models that come with the package: tenfold ask NAME QUESTION",
+    "runs": "what was trained in ./runs: tenfold show NAME",
+}
+ALIASES = {"pe": "encodings"}  # the key of a recipe
 
 
 @app.command
 def ls(
-    kind: Annotated[str, Parameter(help=", ".join(KINDS))],
-    name: Annotated[str | None, Parameter(help="One of them: what it is, its options.")] = None,
+    kind: Annotated[
+        str | None, Parameter(help=f"One of: {', '.join(KINDS)}. If none, all kinds with counts.")
+    ] = None,
+    name: Annotated[
+        str | None,
+        Parameter(
+            help="One component: what it is, its options. Of recipes, experiments, examples, proved models and runs: "
+            "a paper, or a part of the name."
+        ),
+    ] = None,
     /,
     *,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """List what there is, a line each; or describe one.
 
-    `tenfold ls pe`, `tenfold ls pe alibi`
-    """
-    if kind not in KINDS:
-        raise unknown("kind", kind, KINDS)
-    from tenfold.runs.listing import details, listing
+    `tenfold ls`, `tenfold ls encodings`, `tenfold ls encodings alibi`
 
-    if name is not None:
+    `tenfold ls recipes symmetry`, `tenfold ls experiments symmetry`, `tenfold ls examples`
+    """
+    if kind is None:
+        return _print_kinds(json_)
+    kind = ALIASES.get(kind, kind)
+    if kind not in KINDS:
+        raise unknown("kind", kind, [*KINDS, *ALIASES])
+    from tenfold.runs.listing import REGISTRIES, details, listing
+
+    if name is not None and kind in REGISTRIES:
         component = details(kind, name)
         return (
             print_json(component)
             if json_
             else print(component["about"], *_lines(component), sep="\n")
         )
-    lines = listing(kind)
+    lines = listing(kind, name)
     if json_:
         return print_json([{"name": name, "about": about} for name, about in lines])
-    width = max((len(name) for name, _ in lines), default=0)
-    for name, about in lines:
-        print(f"{name:{width}}  {about}".rstrip())
+    _print_columns(lines)
     if not lines:
         print(f"no {kind} yet", file=sys.stderr)
     return None
+
+
+def _print_kinds(as_json: bool) -> None:
+    """Every kind, how many there are of it, and what it is."""
+    from tenfold.runs.listing import count
+
+    kinds = [{"kind": kind, "count": count(kind), "about": about} for kind, about in KINDS.items()]
+    if as_json:
+        return print_json(kinds)
+    return _print_columns([(str(k["kind"]), f"{k['count']:>4}  {k['about']}") for k in kinds])
+
+
+def _print_columns(lines: Sequence[tuple[str, str]]) -> None:
+    width = max((len(name) for name, _ in lines), default=0)
+    for name, about in lines:
+        print(f"{name:{width}}  {about}".rstrip())
 
 
 def _lines(component: dict[str, Any]) -> list[str]:

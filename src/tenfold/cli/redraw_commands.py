@@ -20,7 +20,9 @@ def redraw(
     *,
     out: Annotated[
         Path | None,
-        Parameter(help="A folder for every figure (PNG, SVG), table and page (HTML)."),
+        Parameter(
+            help="The folder to write every figure (PNG, SVG), table and page (HTML) to; default: results/ is updated."
+        ),
     ] = None,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:

@@ -11,10 +11,14 @@ from cyclopts import Parameter
 
 from tenfold.cli.app import (
     Checkpoint,
+    Include,
     Json,
     Overrides,
+    ProblemSeed,
     RunName,
+    Scale,
     app,
+    include_files,
     parse_lengths,
     print_json,
     print_written,
@@ -24,34 +28,68 @@ from tenfold.core.errors import TenfoldError
 
 @app.command
 def train(
-    recipe: Annotated[str, Parameter(help="A recipe's name, or a YAML or Python file.")],
+    recipe: Annotated[
+        str,
+        Parameter(help="A recipe: its name in `tenfold ls recipes`, or a YAML or Python file."),
+    ],
     /,
     *overrides: Overrides,
-    scale: Annotated[str | None, Parameter(help="smoke, demo, laptop (default), paper.")] = None,
-    seed: int | None = None,
+    scale: Scale = None,
+    seed: Annotated[
+        int | None,
+        Parameter(
+            help="The seed of the weights and of the training data; default: the recipe's, usually 0."
+        ),
+    ] = None,
     from_: Annotated[
         str | None,
         Parameter(
-            name="--from", help="As --train.from: a finished run whose weights to start from."
+            name="--from",
+            help="A finished run whose weights training starts from; the same as --train.from.",
         ),
     ] = None,
-    out: Annotated[Path | None, Parameter(help="The run's folder; default runs/NAME-HASH.")] = None,
-    fresh: Annotated[bool, Parameter(negative=(), help="Start over.")] = False,
-    dry_run: Annotated[bool, Parameter(negative=(), help="Print what it would cost.")] = False,
-    threads: Annotated[int | None, Parameter(help="As --train.threads.")] = None,
-    device: Annotated[str | None, Parameter(help="As --train.device.")] = None,
-    track: Annotated[str | None, Parameter(help="Who draws the curves: tensorboard.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="The folder to write the run to; default: runs/NAME-HASH.")
+    ] = None,
+    fresh: Annotated[
+        bool, Parameter(negative=(), help="Remove what the folder has of this run, and start over.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        Parameter(
+            negative=(), help="Print parameters, memory and expected time; train and write nothing."
+        ),
+    ] = False,
+    force: Annotated[
+        bool, Parameter(negative=(), help="Also train what does not seem to fit this machine.")
+    ] = False,
+    threads: Annotated[
+        int | None, Parameter(help="CPU threads to compute with; the same as --train.threads.")
+    ] = None,
+    device: Annotated[
+        str | None, Parameter(help="The torch device, such as cpu; the same as --train.device.")
+    ] = None,
+    track: Annotated[
+        str | None,
+        Parameter(help="Also write the curves for a tracker: tensorboard (`tenfold ls trackers`)."),
+    ] = None,
     log_samples: Annotated[
-        bool, Parameter(negative=(), help="Keep every question and answer in samples.jsonl.")
+        bool,
+        Parameter(
+            negative=(), help="Keep every measured question and answer in samples.jsonl of the run."
+        ),
     ] = False,
     calibrated: Annotated[
         Path | None,
-        Parameter(help="A file that `tenfold calibrate` wrote: its lines bias attention."),
+        Parameter(
+            help="A file that `tenfold calibrate` wrote; its lines become a bias on attention."
+        ),
     ] = None,
     positions: Annotated[
         Literal["keep", "drop"] | None,
-        Parameter(help="With --calibrated: the recipe's own encoding; default drop."),
+        Parameter(help="With --calibrated: keep or drop the recipe's own encoding; default: drop."),
     ] = None,
+    include: Include = (),
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Train a recipe and measure it beyond its training length. The same command again resumes.
@@ -59,6 +97,8 @@ def train(
     `tenfold train symmetry/addition-relative --seed 1`
 
     `tenfold train symmetry/addition-relative --pe alibi --train.steps 500 --dry-run`
+
+    An encoding of your own: `tenfold train symmetry/addition-relative --pe my.py:LogBias`
 
     On several processes: `torchrun --nproc-per-node 2 -m tenfold train RECIPE`
     """
@@ -70,6 +110,7 @@ def train(
         raise TenfoldError(
             f"--positions {positions} is for lines of attention; name a file of them with --calibrated"
         )
+    include_files(include)
     changes = nested(overrides)
     if seed is not None:
         changes["seed"] = seed
@@ -83,8 +124,8 @@ def train(
 
         chosen = with_lines(chosen, Calibration.read(calibrated), positions or "drop")
     if dry_run:
-        return print_cost(chosen, as_json=json_)
-    run = train_watched(chosen, out, fresh=fresh, track=track, log_samples=log_samples)
+        return print_cost(chosen, force=force, as_json=json_)
+    run = train_watched(chosen, out, fresh=fresh, track=track, log_samples=log_samples, force=force)
     return print_trained(run, as_json=json_) if run is not None else None
 
 
@@ -92,37 +133,54 @@ def train(
 def eval(
     run: RunName,
     /,
-    *,
+    *encodings: Annotated[
+        str,
+        Parameter(
+            allow_leading_hyphen=True,
+            help="Another encoding in the place of the run's own, if the weights fit: --pe rotary-yarn --pe.factor 4; "
+            "of an encoder-decoder also --encoder-pe and --cross-pe.",
+        ),
+    ],
     lengths: Annotated[
-        str | None, Parameter(help="Such as 5,10,20-40:10; default: the recipe's.")
+        str | None,
+        Parameter(help="Lengths to measure at, such as 5,10,20-40:10; default: the recipe's."),
     ] = None,
     slices: Annotated[
         str | None,
         Parameter(
-            help="uniform, full, unequal, cascades, nines, ...; of a text: uniform, sliding, positions; default: the recipe's."
+            help="Kinds of problems, such as uniform,nines (`tenfold ls slices`); of a text: uniform, sliding, positions. Default: the recipe's."
         ),
     ] = None,
-    n: Annotated[int | None, Parameter(help="Problems, or tokens of text, a length.")] = None,
-    seed: Annotated[int, Parameter(help="Of the problems.")] = 0,
+    n: Annotated[
+        int | None,
+        Parameter(help="Problems, or tokens of text, at each length; default: the recipe's."),
+    ] = None,
+    seed: ProblemSeed = 0,
     checkpoint: Checkpoint = "best",
     log_samples: Annotated[
         Path | None,
-        Parameter(help="A file for every problem and answer: a line of JSON each, or .parquet."),
+        Parameter(help="Also write every problem and answer to this file: .jsonl or .parquet."),
     ] = None,
+    include: Include = (),
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Measure a run at any lengths: exact match and per-digit accuracy, or perplexity, with 95% intervals.
 
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
+
+    `tenfold eval runs/my-run --pe rotary-yarn --pe.factor 4`
     """
     from tenfold.results.sample_tables import sample_log
+    from tenfold.runs.other_encoding import encodings_in
     from tenfold.runs.run import open_run
     from tenfold.runs.terminal import Watch, print_rows
 
     if n is not None and n < 1:
         raise TenfoldError(f"--n is {n}; at least 1 problem is needed")
+    include_files(include)
     wanted = parse_lengths(lengths) if lengths is not None else None
     parts = slices.split(",") if slices is not None else None
+    others = encodings_in(encodings, ("lengths", "slices", "n", "seed", "checkpoint", "log_samples", "include", "json"))  # fmt: skip
     opened = open_run(run)
     with (
         nullcontext() if log_samples is None else sample_log(log_samples) as log,
@@ -130,7 +188,7 @@ def eval(
     ):
         progress = watch.counting(f"measuring the {checkpoint} checkpoint")
         rows = opened.evaluate(
-            wanted, parts, n, which=checkpoint, seed=seed, progress=progress, log=log
+            wanted, parts, n, which=checkpoint, seed=seed, progress=progress, log=log, **others
         )
     if json_:
         known = {
@@ -138,7 +196,8 @@ def eval(
             "seed": opened.recipe.seed,
             "checkpoint": checkpoint,
         }
-        return print_json([{**known, **row.as_json()} for row in rows])
+        marked = [{**known, **row.as_json(), "evaluated_pe": row.evaluated_pe} for row in rows]
+        return print_json(marked)
     if not rows:
         raise TenfoldError("nothing to measure: the task has no such problems at these lengths")
     print_rows([row.as_json() for row in rows])
@@ -162,16 +221,27 @@ def ask(
         ),
     ] = None,
     machine: Annotated[
-        bool, Parameter(negative=(), help="Look the answer up in the machine that the model is.")
+        bool,
+        Parameter(
+            negative=(),
+            help="Answer by the finite machine that `tenfold extract` finds in the model.",
+        ),
     ] = False,
     tokens: Annotated[
-        int | None, Parameter(help="Of a language model: how many to continue for; default 100.")
+        int | None,
+        Parameter(help="How many tokens a language model continues a text by; default: 100."),
     ] = None,
     temperature: Annotated[
-        float | None, Parameter(help="0, the default: the likeliest token; 1: as the model draws.")
+        float | None,
+        Parameter(
+            help="How a language model chooses a token. 0, the default: the likeliest; 1: by its probabilities."
+        ),
     ] = None,
-    seed: Annotated[int | None, Parameter(help="Of what is drawn.")] = None,
+    seed: Annotated[
+        int | None, Parameter(help="The seed of the tokens that a language model draws.")
+    ] = None,
     checkpoint: Checkpoint = "best",
+    include: Include = (),
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Ask a run one problem; wrong digits are marked. Without a run, a proved model answers.
@@ -187,6 +257,7 @@ def ask(
     from tenfold.runs.run import open_run
     from tenfold.runs.terminal import print_answer, print_answers
 
+    include_files(include)
     wanted = 0 if file is not None else 1
     if not wanted <= len(words) <= wanted + 1:
         right = "a question, or a run and a question"
@@ -207,9 +278,13 @@ def ask(
 @app.command
 def demo(
     *,
-    out: Annotated[Path, Parameter(help="The folder for the figure and the page.")] = Path("demo"),
-    scale: str = "demo",
-    fresh: Annotated[bool, Parameter(negative=(), help="Train again.")] = False,
+    out: Annotated[
+        Path, Parameter(help="The folder to write the runs, the figure and the page to.")
+    ] = Path("demo"),
+    scale: Annotated[
+        str, Parameter(help="demo (the default), or smoke, which only tries it out.")
+    ] = "demo",
+    fresh: Annotated[bool, Parameter(negative=(), help="Train again from the start.")] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Train a 5-digit adder until it is proved right at every length, add a million digits, compare rivals.

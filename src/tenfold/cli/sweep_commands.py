@@ -7,17 +7,30 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import Json, app, parse_numbers
+from tenfold.cli.app import Json, Scale, app, parse_numbers
 
-On = Annotated[str, Parameter(help="local, or ray (the extra tenfold[ray]).")]
+On = Annotated[
+    str,
+    Parameter(
+        help="Where the runs are trained: local, or ray (which needs the extra tenfold[ray])."
+    ),
+]
 Workers = Annotated[
-    int | None, Parameter(help="Runs at a time; default: one a core, or what the cluster holds.")
+    int | None,
+    Parameter(
+        help="How many runs train at the same time; default: one per core, or what the cluster holds."
+    ),
 ]
 Address = Annotated[
     str | None,
-    Parameter(help="Of a Ray cluster, such as auto or ray://host:10001; default: a local one."),
+    Parameter(
+        help="The address of a Ray cluster, such as auto or ray://host:10001; default: a local one."
+    ),
 ]
-Seeds = Annotated[str | None, Parameter(help="Such as 0-4 or 0,3,7; default: the grid's own.")]
+Seeds = Annotated[
+    str | None,
+    Parameter(help="Seeds to train with, such as 0-4 or 0,3,7; default: the grid's own."),
+]
 
 
 @app.command
@@ -25,20 +38,32 @@ def sweep(
     grid: Annotated[Path, Parameter(help="A YAML or Python file that gives recipes.")],
     /,
     *,
-    scale: Annotated[str | None, Parameter(help="smoke, demo, laptop (default), paper.")] = None,
+    scale: Scale = None,
     seeds: Seeds = None,
     on: On = "local",
     workers: Workers = None,
     address: Address = None,
-    out: Annotated[Path, Parameter(help="The folder of the runs.")] = Path("runs"),
-    fresh: Annotated[bool, Parameter(negative=(), help="Start every run over.")] = False,
+    out: Annotated[
+        Path, Parameter(help="The folder to write the runs to, one folder each.")
+    ] = Path("runs"),
+    fresh: Annotated[
+        bool, Parameter(negative=(), help="Remove what is there of each run, and start it over.")
+    ] = False,
     track: Annotated[
-        str | None, Parameter(help="The tracker that draws the curves: tensorboard.")
+        str | None,
+        Parameter(help="Also write the curves for a tracker: tensorboard (`tenfold ls trackers`)."),
     ] = None,
     log_samples: Annotated[
-        bool, Parameter(negative=(), help="Keep every question and answer of the measurements.")
+        bool,
+        Parameter(
+            negative=(),
+            help="Keep every measured question and answer in samples.jsonl of each run.",
+        ),
     ] = False,
-    dry_run: Annotated[bool, Parameter(negative=(), help="List the runs and their cost.")] = False,
+    dry_run: Annotated[
+        bool,
+        Parameter(negative=(), help="List the runs and what they cost; train and write nothing."),
+    ] = False,
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
     """Train every recipe of a grid; finished runs are skipped, and the same command again completes it.
