@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -185,6 +187,8 @@ def _print_reproduction(done: Reproduction, changed: bool) -> None:
         status = f"still {change['after']}" if same else f"{change['before']} -> {change['after']}"
         print(f"  {change['id']}: {status}")
     if changed:
-        print("  changed settings decide no claim; results.md has the tables, changed-*.png the curves")
+        print(
+            "  changed settings decide no claim; results.md has the tables, changed-*.png the curves"
+        )
     elif done.scale == "smoke":
         print("  smoke runs decide no claim")
