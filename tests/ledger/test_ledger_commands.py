@@ -8,6 +8,7 @@ import pytest
 
 import tenfold as package
 from tenfold.core.errors import TenfoldError
+from tenfold.ledger import changed_experiment
 from tenfold.runs.recipe import Recipe
 
 FIELDS = {
@@ -133,6 +134,11 @@ def test_a_claim_without_results_says_what_is_missing(tenfold, tiny):
         (("reproduce", "symmetry/txet"), '"txet"; did you mean "text"?'),
         (("reproduce", "symmetry/addition", "--seeds", "x"), '"x" is not a seed'),
         (("reproduce", "symmetry/addition", "--out", "/proc/results"), "cannot write to /proc"),
+        (("reproduce", "symmetry/addition", "--set", "pe"), "--set pe: KEY=VALUE is wanted"),
+        (("reproduce", "symmetry/addition", "--set", "pe=firee"), 'did you mean "fire"?'),
+        (("reproduce", "symmetry/addition", "--set", "train.lr=x"), "train.lr is 'x'"),
+        (("reproduce", "symmetry/addition", "--set", "trian.lr=1"), 'did you mean "train"?'),
+        (("reproduce", "symmetry/linear-attention", "--set", "pe=fire"), "nothing to change"),
     ],
 )
 def test_bad_input_is_one_clear_line(tenfold, words, message):
@@ -210,6 +216,48 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     assert "failed: tiny/counting: 1 of 3 runs failed; tiny/adder, seed 2" in err
     assert "nothing was written" in err
     assert (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text() == rows
+
+
+def test_a_changed_setting_is_written_apart_and_drawn_over_the_committed_curve(
+    tenfold, tiny, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    package.reproduce("tiny/counting", seeds=[0], out="results", workers=1)
+    before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+    drawn = []
+    laid_over = changed_experiment.from_rows.laid_over
+
+    def watch(rows, behind, *rest):
+        drawn.append((len(rows), len(behind)))
+        return laid_over(rows, behind, *rest)
+
+    monkeypatch.setattr(changed_experiment.from_rows, "laid_over", watch)
+    words = ("reproduce", "tiny/counting", "--seeds", "0", "--set", "train.lr=0.005")
+    code, out, _ = tenfold(*words, "--dry-run", "--json")
+    (planned,) = json.loads(out)
+    code, out, err = tenfold(*words, "--set", "pe=alibi")
+    assert code == 0, err
+    assert "changed settings decide no claim" in out
+    folder = Path("runs/changed/tiny/counting/train.lr=0.005+pe=alibi/laptop")
+    assert str(folder) in out
+    assert {"rows.csv", "results.md", "changed-exact.png"} <= {p.name for p in folder.iterdir()}
+    assert "alibi" in (folder / "rows.csv").read_text()
+    (counts,) = drawn
+    assert min(counts) > 0  # changed curves, and committed ones behind them
+    assert {path: path.read_bytes() for path in before} == before
+    assert planned["run"] not in [run.name for run in Path("runs").iterdir()]  # only planned
+
+
+def test_every_experiment_of_a_paper_is_reproduced_as_it_is(tiny, paper, tmp_path, monkeypatch):
+    """What changed in the claims of the first one is no setting of the next."""
+    monkeypatch.chdir(tmp_path)
+    paper("later", EXPERIMENT)
+    done = package.reproduce("tiny", seeds=[0], out="results", workers=1)
+    assert [(each.experiment, each.failed) for each in done] == [
+        ("tiny/counting", None),
+        ("tiny/later", None),
+    ]
+    assert Path("results/tiny/later/laptop/rows.csv").is_file()
 
 
 def test_reproducing_from_python(tiny, tmp_path, monkeypatch):

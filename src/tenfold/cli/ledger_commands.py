@@ -171,7 +171,7 @@ def _settings(words: Sequence[str]) -> dict[str, Any]:
         key, equals, _ = text.partition("=")
         if not (key and equals):
             raise TenfoldError(f"--set {text}: KEY=VALUE is wanted, such as train.lr=0.003")
-    return overrides(dict(text.split("=", 1) for text in words))
+    return overrides(f"--{text}" for text in words)
 
 
 def _print_reproduction(done: Reproduction, changed: bool) -> None:

@@ -103,7 +103,7 @@ def laid_over(
                 for name, look in styles.items()
             }
             shown += curves
-        if any(curve.name.endswith(change) for curve in shown):
+        if any(_is(row, "uniform", metric) for row in rows):
             drawn = draw(shown, path.with_name(f"{path.name}-{metric}"), title, looks)
             files += drawn.files
     return files
