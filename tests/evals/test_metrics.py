@@ -23,7 +23,7 @@ NEITHER = ("contexts", "lines", "erf", "rank-correlation", "exact-spread", "loss
 @pytest.mark.parametrize("metric", HIGHER)
 def test_more_is_better(metric):
     assert direction(metric) == 1
-    cell = summarize([0.2, 0.9], n=2, metric=metric)
+    cell = summarize([0.2, 0.9], n=[1, 1], metric=metric)
     assert (cell.worst, cell.best) == (0.2, 0.9)
     pairing = paired({0: 0.9, 1: 0.5}, {0: 0.2, 1: 0.5}, metric)
     assert (pairing.wins, pairing.ties, pairing.losses) == (1, 1, 0)
@@ -32,7 +32,7 @@ def test_more_is_better(metric):
 @pytest.mark.parametrize("metric", LOWER)
 def test_less_is_better(metric):
     assert direction(metric) == -1
-    cell = summarize([0.2, 0.9], n=2, metric=metric)
+    cell = summarize([0.2, 0.9], n=[1, 1], metric=metric)
     assert (cell.worst, cell.best, cell.success) == (0.9, 0.2, None)
     pairing = paired({0: 0.9, 1: 0.5}, {0: 0.2, 1: 0.5}, metric)
     assert (pairing.wins, pairing.ties, pairing.losses) == (0, 1, 1)

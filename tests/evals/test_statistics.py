@@ -113,7 +113,7 @@ def test_bootstrap_draws_are_the_same_each_time():
 def test_one_seed_has_no_interval():
     assert bootstrap([0.7]) is None
     assert median_interval([0.7]) is None
-    assert summarize([0.7], n=10, right=7).interval is None
+    assert summarize([0.7], n=[10], counted=True).interval is None
     assert paired({3: 1.0}, {3: 0.0}).interval is None
 
 
@@ -197,18 +197,26 @@ def test_success_counts_the_bound_in():
 
 
 def test_a_cell_by_hand():
-    # 100 problems a seed; 97 + 100 + 40 = 237 of 300 right; Wilson: p = 0.79, z^2 = 3.841459,
-    # (0.79 + 0.0064024 -+ 1.959964 sqrt(0.000553 + 0.0000106707)) / 1.0128049 = 0.740389, 0.832278
-    cell = summarize([0.97, 1.0, 0.40], n=300, right=237)
+    # 97 of the median seed's 100 problems are right; Wilson: p = 0.97, z^2 = 3.841459,
+    # (0.97 + 0.0192073 -+ 1.959964 sqrt(0.000291 + 0.0000960365)) / 1.0384146 = 0.915481, 0.989745
+    cell = summarize([0.97, 1.0, 0.40], n=[100, 100, 100], counted=True)
     assert (cell.seeds, cell.n, cell.median, cell.worst, cell.best) == (3, 300, 0.97, 0.4, 1.0)
     assert cell.success == pytest.approx(1 / 3)
     assert cell.interval == MedianInterval(0.4, 1.0, 0.75)
-    assert cell.samples == pytest.approx((0.740389, 0.832278), abs=1e-5)
+    assert cell.samples == pytest.approx((0.915481, 0.989745), abs=1e-5)
 
 
 def test_an_even_number_of_seeds_has_its_median_between():
-    assert summarize([0.2, 0.4], n=2).median == pytest.approx(0.3)
-    assert summarize([0.2, 0.4], n=2).samples is None
+    cell = summarize([0.2, 0.4, 0.0, 1.0], n=[10, 20, 10, 10], counted=True)
+    assert cell.median == pytest.approx(0.3)
+    assert cell.samples == (wilson(2, 10)[0], wilson(8, 20)[1])
+    assert summarize([0.2, 0.4], n=[1, 1]).samples is None
+
+
+def test_more_seeds_on_the_same_problems_do_not_narrow_the_interval_over_samples():
+    one = summarize([0.9], n=[100], counted=True)
+    many = summarize([0.9] * 9, n=[100] * 9, counted=True)
+    assert many.samples == one.samples == wilson(90, 100)
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,19 @@ def test_the_worst_seed_is_judged_beside_the_median():
     assert make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=lowest, seeds=3).status == "against"
 
 
+def test_final_weights_stand_beside_a_checkpoint_that_was_chosen_at_longer_lengths():
+    rows = rows_of(1.0, 0.95, 0.99) + rows_of(0.9, 0.8, 0.7, checkpoint="final")
+    usual = make({"laptop": rows}, shown=SHORT, seeds=3)
+    assert ours(usual) == "exact 99.0% (worst seed 95.0%); median of 3 seeds"
+    chosen = About(title="t", arxiv="1", chosen="Chosen at 10 digits.")
+    one = entry("p", chosen, usual.claim, {"e": {"laptop": rows}})
+    words = "exact 99.0% (worst seed 95.0%; final weights 80.0%); median of 3 seeds"
+    assert (ours(one), one.status) == (words, "reproduced")
+    assert "Chosen at 10 digits." in markdown([one])
+    lone = entry("p", chosen, usual.claim, {"e": {"laptop": rows[:4]}})
+    assert "final" not in ours(lone)  # not every seed has final weights
+
+
 def test_seeds_are_compared_with_the_same_seed_of_the_other_cell():
     """Every seed gains 0.1, though the median of one recipe is below the best seed of the other."""
     rows = rows_of(0.3, 0.5, 0.7) + rows_of(0.2, 0.4, 0.6, recipe="p/b")

@@ -23,7 +23,7 @@ def test_cells_by_hand(make, tmp_path):
     assert (five["median"], five["worst"], five["best"]) == (0.9, 0.7, 1.0)
     assert five["success"] == pytest.approx(1 / 3)
     assert (five["seeds_low"], five["seeds_high"], five["seeds_coverage"]) == (0.7, 1.0, 0.75)
-    assert (five["samples_low"], five["samples_high"]) == wilson(26, 30)  # pooled: 10 + 7 + 9
+    assert (five["samples_low"], five["samples_high"]) == wilson(9, 10)  # the median seed's
     assert seven["success"] == 1.0
     assert (one["seeds"], one["seeds_low"], one["seeds_high"]) == (1, None, None)
     assert one["seeds_coverage"] is None

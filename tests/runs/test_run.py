@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tenfold.core.errors import TenfoldError
+from tenfold.runs import source
 from tenfold.runs.run import Answer, Run
 from tenfold.runs.train import train
 
@@ -44,6 +45,25 @@ def files(folder):
 def equal(one, other):
     ours, theirs = one.state_dict(), other.state_dict()
     return all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+@pytest.mark.parametrize(("stated", "asked"), [((), {3}), ((2, 7), {2, 7})])
+def test_the_best_checkpoint_is_chosen_at_the_training_length(
+    recipe, tmp_path, monkeypatch, stated, asked
+):
+    """Unless the recipe names other lengths; never at a test length by default."""
+    asked_at = set()
+    real = source.Problems.measure
+
+    def watch(self, answerer, lengths, *rest, validation=False, **more):
+        if validation:
+            asked_at.update(lengths)
+        return real(self, answerer, lengths, *rest, validation=validation, **more)
+
+    monkeypatch.setattr(source.Problems, "measure", watch)
+    chosen = recipe.replace(eval={"lengths": [2, 5, 6], "validation": stated})
+    train(chosen, tmp_path / "run")
+    assert asked_at == asked
 
 
 def test_what_a_run_leaves(run, recipe):

@@ -99,8 +99,8 @@ def results(
     """What runs came to, over their seeds: median, worst, best, success rate (seeds at 99% or more), intervals.
 
     The interval over seeds is for the median over all possible seeds, with the probability that it covers it: the
-    range below 6 seeds (3 seeds: 75%), else 95% or more. The one over samples is Wilson's, over the problems of all
-    seeds pooled: how finely these very models were measured.
+    range below 6 seeds (3 seeds: 75%), else 95% or more. The one over samples is Wilson's, over the problems of the
+    median seed: how finely such a model was measured.
 
     `tenfold results --by pe,length`, `tenfold results --compare alibi rotary --by length`
 

@@ -152,8 +152,9 @@ class Cell:
     """What several seeds came to in one setting.
 
     `interval` is for the median over all possible seeds, with its coverage (None with one seed). `samples` is
-    Wilson's over the problems of all seeds pooled as if one model had answered them all: how finely these very
-    models were measured, and nothing about other seeds.
+    Wilson's over the problems of the median seed (of the two middle ones, the range of both): how finely such a model
+    was measured, and nothing about other seeds. Problems of several seeds are not pooled, because every seed is asked
+    the same ones.
     """
 
     seeds: int
@@ -169,16 +170,18 @@ class Cell:
 
 
 def summarize(
-    values: Sequence[float], n: int, right: int | None = None, *, metric: str = "exact"
+    values: Sequence[float], n: Sequence[int], *, counted: bool = False, metric: str = "exact"
 ) -> Cell:
-    """The cell of these seeds; `right` of `n` problems, where problems were counted right or wrong.
+    """The cell of these seeds, each with its number of problems; `counted` if each problem was right or wrong.
 
     The metric decides which of two values is worse; without a direction, `worst` is the smallest value.
 
-    >>> cell = summarize([1.0, 0.5, 0.9], n=30, right=24)
+    >>> cell = summarize([1.0, 0.5, 0.9], n=[10, 10, 10], counted=True)
     >>> cell.median, cell.worst, cell.best, round(cell.success, 3), cell.interval.coverage
     (0.9, 0.5, 1.0, 0.333, 0.75)
-    >>> cell = summarize([4.0, 5.0], n=30, metric="perplexity")
+    >>> cell.samples == wilson(9, 10)
+    True
+    >>> cell = summarize([4.0, 5.0], n=[15, 15], metric="perplexity")
     >>> cell.worst, cell.best, cell.success
     (5.0, 4.0, None)
     """
@@ -187,14 +190,22 @@ def summarize(
         worst, best = best, worst
     return Cell(
         len(values),
-        n,
+        sum(n),
         statistics.median(values),
         worst,
         best,
         success_rate(values) if is_share(metric) else None,
         median_interval(values),
-        None if right is None else wilson(right, n),
+        _of_the_median(values, n) if counted else None,
     )
+
+
+def _of_the_median(values: Sequence[float], n: Sequence[int]) -> Interval:
+    """Wilson's interval of the middle seed, or the range of those of the two middle seeds."""
+    ordered = sorted(zip(values, n, strict=True))
+    middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
+    ends = [wilson(round(value * problems), problems) for value, problems in middle]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ def print_claim(entry: Entry) -> None:
         "says": claim.says,
         "theirs": claim.theirs,
         "how": claim.how,
+        "checkpoint": entry.about.chosen or "",
         "experiment": " with ".join(f"{entry.paper}/{name}" for name in claim.reads),
         "status": _status(entry),
         "ours": ours(entry),
@@ -115,7 +116,8 @@ def markdown(entries: Sequence[Entry]) -> str:
     for paper in dict.fromkeys(each.paper for each in entries):
         own = [each for each in entries if each.paper == paper]
         about = own[0].about
-        text += f"\n## {about.title}\n\n`{paper}`, arXiv {about.arxiv}. {count(own)}.\n\n"
+        text += f"\n## {about.title}\n\n`{paper}`, arXiv {about.arxiv}. {count(own)}."
+        text += f" {about.chosen}\n\n" if about.chosen else "\n\n"
         text += "| claim | place | the paper says | theirs | ours | status |\n" + "|---" * 6 + "|\n"
         for each in own:
             claim = each.claim

@@ -61,6 +61,8 @@ class About(Strict):
     arxiv: Text
     authors: tuple[Text, ...] = ()  # as the paper names them; empty if our sources do not say
     unit: str = "digits"
+    # How checkpoints are chosen, if at longer lengths than the trained ones. Final weights then stand beside the chosen ones.
+    chosen: Text | None = None
 
 
 class Sheet(Strict):

@@ -152,6 +152,9 @@ class Number:
     by_seed: Mapping[Any, float]
     runs: tuple[str, ...]
     missing: str = ""
+    final: float | None = (
+        None  # the same of the final weights, where these are the chosen checkpoint's
+    )
 
     @property
     def value(self) -> float | None:
@@ -348,7 +351,10 @@ def _number(cell: RuleCell, rows: Sequence[Row], seeds: int) -> Number:
     if not matching:
         return Number(cell, None, {}, (), f"{cell.describe()}: no rows")
     lacks = f"{cell.describe()}: {len(by_seed)} of {seeds} seeds" if len(by_seed) < seeds else ""
-    return Number(cell, _taken(cell.take or "median", matching), by_seed, runs, lacks)
+    how: Take = cell.take or "median"
+    final = [] if cell.checkpoint else RuleCell(checkpoint="final").over(cell).rows(rows)
+    last = _taken(how, final).value if len(final) == len(matching) else None
+    return Number(cell, _taken(how, matching), by_seed, runs, lacks, last)
 
 
 def _taken(how: Take, rows: Sequence[Row]) -> Estimate:

@@ -221,7 +221,9 @@ def ours(entry: Entry) -> str:
     others = [verdict.condition.other for verdict in shown if verdict.condition.other]
     numbers = []
     for verdict in shown:
-        numbers.append(_labelled(verdict.ours, _varying(cells), entry.unit) + _worst(verdict))
+        beside = [_worst(verdict), _final(verdict.ours) if entry.about.chosen else ""]
+        brackets = f" ({'; '.join(filter(None, beside))})" if any(beside) else ""
+        numbers.append(_labelled(verdict.ours, _varying(cells), entry.unit) + brackets)
         if verdict.against is not None:
             same = verdict.against.cell.metric == verdict.ours.cell.metric
             other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
@@ -242,12 +244,20 @@ def ours(entry: Entry) -> str:
 
 
 def _worst(verdict: Verdict) -> str:
-    """` (worst seed 72.7%)`, where that is another number."""
-    cell, worst = verdict.ours.cell, verdict.worst()
-    if worst is None or verdict.ours.value is None:
+    """`worst seed 72.7%`, where that is another number."""
+    return _unlike(verdict.ours, "worst seed", verdict.worst())
+
+
+def _final(number: Number) -> str:
+    """`final weights 72.7%`, where that is another number."""
+    return _unlike(number, "final weights", number.final)
+
+
+def _unlike(number: Number, words: str, value: float | None) -> str:
+    if value is None or number.value is None:
         return ""
-    text = cell.number(worst)
-    return "" if text == cell.number(verdict.ours.value) else f" (worst seed {text})"
+    text = number.cell.number(value)
+    return "" if text == number.cell.number(number.value) else f"{words} {text}"
 
 
 def _not_given(entry: Entry) -> list[str]:

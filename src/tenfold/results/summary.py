@@ -68,9 +68,13 @@ def grouped(rows: Sequence[Row], by: Sequence[str]) -> dict[Key, list[Row]]:
 def _cell(rows: list[Row]) -> Cell:
     metric = metric_of(rows)
     counted = metric == "exact" and all(row["n"] for row in rows)
-    right = sum(round(row["value"] * row["n"]) for row in rows) if counted else None
-    n = sum(row["n"] for row in rows)
-    return summarize(list(by_run(rows).values()), n, right, metric=metric)
+    n: dict[str, int] = {}
+    for row in rows:
+        n[run_of(row)] = n.get(run_of(row), 0) + row["n"]
+    values = by_run(rows)
+    return summarize(
+        list(values.values()), [n[run] for run in values], counted=counted, metric=metric
+    )
 
 
 def metric_of(rows: Sequence[Row]) -> str:

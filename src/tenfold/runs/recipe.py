@@ -160,7 +160,8 @@ class Evaluation(Strict):
     )
     n: pydantic.PositiveInt = 1000
     every: pydantic.PositiveInt = 500
-    validation: tuple[pydantic.PositiveInt, ...] = ()  # lengths that choose the best checkpoint
+    # lengths that choose the best checkpoint; by default the training length alone
+    validation: tuple[pydantic.PositiveInt, ...] = ()
     validation_n: pydantic.PositiveInt = 200
 
 
@@ -262,6 +263,11 @@ class Recipe(Strict):
     @property
     def run_name(self) -> str:
         return f"{self.name.replace('/', '-')}-{self.fingerprint}"
+
+    @property
+    def validated(self) -> tuple[int, ...]:
+        """The lengths that choose the best checkpoint: by default the training length, so that no test length does."""
+        return self.eval.validation or (self.data.length,)
 
     def difference(self, other: Recipe) -> str | None:
         """The first setting that decides something and is not the same: `train.lr is 0.001, not 0.003`."""

@@ -71,7 +71,7 @@ class Text(Source):
             )
         options = self.recipe.eval
         self._reader(0, False).passages(options.n, max(options.lengths))
-        self._reader(0, True).passages(options.validation_n, max(validated(self.recipe)))
+        self._reader(0, True).passages(options.validation_n, max(self.recipe.validated))
         return self.store.about()
 
     def batch(
@@ -116,7 +116,7 @@ class Text(Source):
     def _reader(self, seed: int, validation: bool) -> Reader:
         tokens = self.store.tokens("validation" if validation else "test")
         widths = self.writing.widths() if self.writing.lossless else None
-        passage = max(validated(self.recipe) if validation else self.recipe.eval.lengths)
+        passage = max(self.recipe.validated if validation else self.recipe.eval.lengths)
         device = self.recipe.train.device
         return Reader(tokens, widths, self.schemes, passage, seed, self.memory, device)
 
@@ -173,11 +173,6 @@ class Text(Source):
         written = model.write(batch, _chooser(how))[0].cpu().numpy()
         ended = np.flatnonzero(written == END)
         return self.writing.text(written[: ended[0]] if len(ended) else written)
-
-
-def validated(recipe: Recipe) -> Sequence[int]:
-    """The lengths that choose the best checkpoint."""
-    return recipe.eval.validation or recipe.eval.lengths[:4]
 
 
 def _chooser(how: GoingOn) -> Callable[[Tensor], Tensor]:

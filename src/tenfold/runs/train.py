@@ -237,7 +237,7 @@ def _job(run: Run, team: Team, model: Model) -> Job:
 def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
     """The score of the model during training, on problems that are used for nothing else."""
     options = run.recipe.eval
-    source, lengths = run.built.source, options.validation or options.lengths[:4]
+    source, lengths = run.built.source, run.recipe.validated
     answerer, n = source.answerer(model), options.validation_n
     return source.score(source.measure(answerer, lengths, ["uniform"], n, validation=True))
 
