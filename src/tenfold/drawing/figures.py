@@ -167,7 +167,7 @@ def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trai
     values = np.full((len(sizes), len(sizes)), np.nan)
     for (a, b), value in cells.items():
         values[sizes.index(b), sizes.index(a)] = 100 * value
-    side = max(3.1, 0.29 * len(sizes) + 0.9)
+    side = max(3.6, 0.29 * len(sizes) + 0.9)  # narrower, a page enlarges its words beyond its own
     figure, axes = pyplot.subplots(figsize=(side, side - 0.1), layout="constrained")
     drawn = np.ma.masked_invalid(values)
     axes.pcolormesh(drawn, cmap="cividis", vmin=0, vmax=100, edgecolors="face", lw=0.3)
