@@ -382,6 +382,25 @@ def test_workers_of_a_sweep_get_the_source(own):
     assert [run.recipe.pe.name for run in runs] == ["log-bias", "alibi"]
 
 
+def test_a_ranked_table_with_an_own_encoding(own, tenfold):
+    """Its file tells two versions of it apart, and keeps it out of no table."""
+    small = ["--scale", "smoke", "--train.steps", "2", "--eval.lengths", "[2]", "--eval.n", "4"]
+    own()
+    for pe in ("alibi", "my.py:LogBias"):
+        assert tenfold("train", BASE, *small, "--pe", pe)[0] in (0, None)
+    rank = ["results", "--rank", "--at", "2", "--fit", "0", "--format", "json"]
+    code, out, err = tenfold(*rank)
+    assert code in (0, None), err
+    assert sorted(line["method"] for line in json.loads(out)) == ["alibi", "log-bias"]
+    with Path("my.py").open("a") as file:
+        file.write("\nVERSION = 2\n")
+    assert tenfold("train", BASE, *small, "--pe", "my.py:LogBias")[0] in (0, None)
+    first, *versions = sorted(line["method"] for line in json.loads(tenfold(*rank)[1]))
+    assert first == "alibi"
+    assert len(versions) == 2
+    assert all(name.startswith("log-bias, include my.py ") for name in versions)
+
+
 SCRIPT = f"""
 import tenfold
 from tenfold import ALiBi
