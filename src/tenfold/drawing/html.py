@@ -43,7 +43,7 @@ table.facts th, table.facts td { text-align: left; white-space: normal; vertical
 table.facts td:first-child { min-width: 6rem; } table.facts td:last-child { min-width: 11rem; }
 ul.legend { list-style: none; padding: 0; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; font-size: .9rem; }
 ul.legend li { display: flex; align-items: baseline; }
-ul.legend li.label { flex-basis: 100%; color: var(--soft); }
+ul.legend li.label { flex-basis: 100%; max-width: none; color: var(--soft); }
 ul.legend svg { flex: none; width: 2.4rem; height: .8rem; margin-right: .4rem; position: relative; top: .05rem; }
 ul.signs { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .8rem; } ul.signs li { display: contents; }
 ul.signs svg, ul.signs code { justify-self: center; }

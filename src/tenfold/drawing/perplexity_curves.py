@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,18 @@ from tenfold.drawing.encoding_style import Style, encoding_styles
 from tenfold.drawing.figures import LARGE, MOST_BANDS, SMALL, Figure, panels, save_figure
 from tenfold.drawing.html import details, legend, table
 from tenfold.drawing.palette import GREY, SOFT
-from tenfold.drawing.report_sections import many, slugs, styles_of, unit_of
+from tenfold.drawing.report_sections import (
+    by_task,
+    figure_names,
+    heading,
+    many,
+    slugs,
+    styles_of,
+    unit_of,
+)
 from tenfold.drawing.run_groups import Group
 from tenfold.results.result_text import as_markdown
 
-FILES = {"perplexity": "png", "perplexity svg": "svg"}  # what is written, and its ending
 SLICES = ("uniform", "sliding")
 TITLE = "Perplexity against length"
 
@@ -32,12 +40,26 @@ def curves(
     return collect.curves(groups, slice, metric)
 
 
+def figures(groups: Sequence[Group]) -> dict[str, str]:
+    """The names of the figures by text: `perplexity`, or one for each of several texts."""
+    return figure_names("perplexity", [t for t, own in by_task(groups).items() if curves(own)])
+
+
 def section(groups: Sequence[Group], out: Path, title: str) -> str:
-    """The figure, its legend and its tables; empty where nobody reads text."""
-    drawn_curves = curves(groups)
-    if not drawn_curves:
-        return ""
-    styles = styles_of(groups)
+    """A part for each text, whose perplexities have nothing to do with those of another; empty where nobody reads."""
+    names, tasks, parts = figures(groups), by_task(groups), []
+    for task, own in tasks.items():
+        if task in names and len(tasks) == 1:
+            parts.append(_section(own, out / names[task], title, 2))
+        elif task in names:
+            parts.append(f"<h2>{escape(heading(task))}: perplexity</h2>")
+            parts.append(_section(own, out / names[task], f"{title}: {task}", 3))
+    return "\n".join(parts)
+
+
+def _section(groups: Sequence[Group], path: Path, title: str, level: int) -> str:
+    """The figure, its legend and its tables."""
+    drawn_curves, styles = curves(groups), styles_of(groups)
     reading = [group for group in groups if curves([group])]
     n = max(point.n for curve in drawn_curves for point in curve.points)
     caption = (
@@ -46,36 +68,36 @@ def section(groups: Sequence[Group], out: Path, title: str) -> str:
     )
     if len(drawn_curves) > MOST_BANDS:
         grey = f"{caption} In grey: the other {len(drawn_curves) - 1} curves."
-        figure = f'<p class="soft">{grey}</p>{_alone(drawn_curves, styles, out, title)}'
+        figure = f'<p class="soft">{grey}</p>{_alone(drawn_curves, styles, path, title)}'
     else:
-        drawn = perplexity_by_length(drawn_curves, out / "perplexity", title, styles)
+        drawn = perplexity_by_length(drawn_curves, path, title, styles)
         shown = legend(reading, styles)
         figure = f"<figure>{drawn.svg}{shown}<figcaption>{caption}</figcaption></figure>"
     parts = [
         figure,
-        "<h2>Perplexity by length</h2>",
+        f"<h{level}>Perplexity by length</h{level}>",
         _by_length(drawn_curves),
     ]
-    for name, heading in (("sliding", "Blocks that overlap by three quarters"),):
+    for name, words in (("sliding", "Blocks that overlap by three quarters"),):
         if also := curves(groups, name):
-            parts.append(details(heading, _by_length(also)))
-    for metric, heading in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
+            parts.append(details(words, _by_length(also)))
+    for metric, words in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
         if also := curves(groups, "uniform", metric):
-            parts.append(details(heading, _by_length(also)))
+            parts.append(details(words, _by_length(also)))
     if places := _by_place(groups):
         parts.append(details("Loss by how many tokens are in sight, at the longest length", places))
     return "\n".join(parts)
 
 
-def _alone(shown: Sequence[Curve], styles: Mapping[str, Style], out: Path, title: str) -> str:
+def _alone(shown: Sequence[Curve], styles: Mapping[str, Style], path: Path, title: str) -> str:
     """Each curve before the others in grey; the same in one file."""
-    panels(shown, out / "perplexity", title, lambda axes, c: _panel(axes, shown, styles, c.name))
+    panels(shown, path, title, lambda axes, c: _panel(axes, shown, styles, c.name))
     drawn = []
     for curve, slug in zip(shown, slugs([each.name for each in shown]), strict=True):
         figure, axes = pyplot.subplots(figsize=SMALL, layout="constrained")
         _panel(axes, shown, styles, curve.name)
-        path = out / f"perplexity-{slug}"
-        drawn.append((curve.name, save_figure(figure, path, curve.name, None).svg))
+        own = path.with_name(f"{path.name}-{slug}")
+        drawn.append((curve.name, save_figure(figure, own, curve.name, None).svg))
     return many(drawn)
 
 
