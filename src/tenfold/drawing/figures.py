@@ -55,16 +55,18 @@ def accuracy_by_length(
     styles: Mapping[str, Style] | None = None,
     *,
     alone: str | None = None,
+    behind: Sequence[Curve] = (),
     small: bool = False,
     of: str = RIGHT,
 ) -> Figure:
     """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several.
 
-    With `alone`, only the curve of that name has its colour and band, before the others in grey.
+    With `alone`, only the curve of that name has its colour and band, before the others in grey. Curves of `behind`
+    are grey and have no place in the legend.
     """
     styles = styles or encoding_styles({curve.name: curve.encoding for curve in curves})
     figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
-    draw_accuracy(axes, curves, styles, alone=alone, small=small, of=of)
+    draw_accuracy(axes, curves, styles, alone=alone, behind=behind, small=small, of=of)
     return save_figure(figure, path, title, _legend(curves) if alone is None else None)
 
 
@@ -100,15 +102,17 @@ def draw_accuracy(
     styles: Mapping[str, Style],
     *,
     alone: str | None = None,
+    behind: Sequence[Curve] = (),
     small: bool = False,
     of: str = RIGHT,
 ) -> None:
     """The same as a part of a figure."""
-    _lengths(axes, curves)
+    _lengths(axes, [*curves, *behind])
     _trained(axes, curves)
     bands = len(curves) <= MOST_BANDS if alone is None else True
     for curve in curves:
         _curve(axes, curve, styles[curve.name], small, bands, alone not in (None, curve.name))
+    draw_behind(axes, behind, 100)
     counted = {curve.counted for curve in curves}
     xlabel = counted.pop() if len(counted) == 1 else "digits"
     axes.set(xlabel=xlabel, ylabel=of, ylim=(-3, 103))
@@ -117,17 +121,24 @@ def draw_accuracy(
 
 
 def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey: bool) -> None:
+    if grey:
+        draw_behind(axes, [curve], 100)
+        return
     points = curve.points
     x, y = [point.length for point in points], [100 * point.median for point in points]
-    if grey:
-        axes.plot(x, y, color=GREY, lw=0.8, zorder=1)
-        return
     if band:
         low, high = zip(*(point.spread for point in points), strict=True)
         axes.fill_between(
             x, [100 * v for v in low], [100 * v for v in high], color=style.color, alpha=0.18, lw=0
         )
     axes.plot(x, y, ms=3 if small else 4.5, lw=1.3 if small else 1.7, **style.line())
+
+
+def draw_behind(axes: Any, curves: Sequence[Curve], scale: float = 1) -> None:
+    """Curves in grey, behind the others; values times `scale`."""
+    for curve in curves:
+        x, y = zip(*((point.length, scale * point.median) for point in curve.points), strict=True)
+        axes.plot(x, y, color=GREY, lw=0.8, zorder=1)
 
 
 def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
@@ -211,7 +222,7 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
         columns = max(1, int(15 * figure.get_figwidth() // (max(map(len, legend)) + 6)))
         columns = min(len(legend), columns)
         names = figure.legend(
-            figure.axes[0].get_lines(), legend, loc="outside lower left", ncols=columns,
+            figure.axes[0].get_lines()[: len(legend)], legend, loc="outside lower left", ncols=columns,
             frameon=False, fontsize=8,
         )  # fmt: skip
         figure.set_figheight(figure.get_figheight() + 0.2 + 0.18 * -(-len(legend) // columns))

@@ -14,9 +14,17 @@ from matplotlib.ticker import NullLocator
 from tenfold.drawing import curves as collect
 from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.encoding_style import Style, encoding_styles
-from tenfold.drawing.figures import LARGE, MOST_BANDS, SMALL, Figure, panels, save_figure
+from tenfold.drawing.figures import (
+    LARGE,
+    MOST_BANDS,
+    SMALL,
+    Figure,
+    draw_behind,
+    panels,
+    save_figure,
+)
 from tenfold.drawing.html import details, legend, table
-from tenfold.drawing.palette import GREY, SOFT
+from tenfold.drawing.palette import SOFT
 from tenfold.drawing.report_sections import (
     by_task,
     figure_names,
@@ -29,6 +37,7 @@ from tenfold.drawing.report_sections import (
 from tenfold.drawing.run_groups import Group
 from tenfold.results.result_text import as_markdown
 
+NEAR = 1.25  # ticks of a logarithmic axis have at least this ratio
 SLICES = ("uniform", "sliding")
 TITLE = "Perplexity against length"
 
@@ -106,8 +115,7 @@ def _panel(axes: Any, shown: Sequence[Curve], styles: Mapping[str, Style], alone
         if curve.name == alone:
             _draw(axes, curve, styles[curve.name], band=True)
         else:
-            lengths, medians = zip(*((p.length, p.median) for p in curve.points), strict=True)
-            axes.plot(lengths, medians, color=GREY, lw=0.8, zorder=1)
+            draw_behind(axes, [curve])
     _axes(axes, shown, "perplexity", None, None)
 
 
@@ -161,16 +169,21 @@ def perplexity_by_length(
     title: str,
     styles: Mapping[str, Style] | None = None,
     *,
+    behind: Sequence[Curve] = (),
     quantity: str = "perplexity",
     level: float | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded."""
+    """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded.
+
+    Curves of `behind` are grey and have no place in the legend.
+    """
     styles = styles or encoding_styles({curve.name: curve.encoding for curve in lines})
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for curve in lines:
         _draw(axes, curve, styles[curve.name], band=len(lines) <= MOST_BANDS)
-    _axes(axes, lines, quantity, level, limits)
+    draw_behind(axes, behind)
+    _axes(axes, lines, quantity, level, limits, behind)
     return save_figure(figure, path, title, [curve.name for curve in lines])
 
 
@@ -180,8 +193,10 @@ def _axes(
     quantity: str,
     level: float | None,
     limits: tuple[float, float] | None,
+    behind: Sequence[Curve] = (),
 ) -> None:
-    lengths = sorted({point.length for curve in lines for point in curve.points})
+    every = sorted({point.length for curve in (*lines, *behind) for point in curve.points})
+    lengths = [n for n in every if n not in behind_another(every)]
     axes.set(xscale="log", xlabel=lines[0].counted, ylabel=quantity)
     axes.set_xticks(lengths, [f"{length:,}" for length in lengths], rotation=35, ha="right")
     axes.xaxis.set_minor_locator(NullLocator())
@@ -195,13 +210,29 @@ def _axes(
     if level is not None:
         axes.axhspan(level, level, color="0.5", lw=0.8, ls=(0, (4, 2)))
         axes.annotate(f"{level:g}", (1, level), xycoords=("axes fraction", "data"), fontsize=8)
-    trained = max(curve.trained or 0 for curve in lines)
+    trained = sorted({curve.trained or 0 for curve in lines})
     left = axes.get_xlim()[0]
-    axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)
+    axes.axvspan(left, trained[-1], color="#000000", alpha=0.06, lw=0)
     axes.set_xlim(left=left)
-    axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color=SOFT, loc="left")
+    upto = " or ".join(f"{length:,}" for length in trained)
+    axes.set_title(f"trained on {upto} tokens", fontsize=9, color=SOFT, loc="left")
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def behind_another(lengths: Sequence[int]) -> set[int]:
+    """Lengths without a tick: on a logarithmic axis they would run into the one before.
+
+    >>> behind_another([16, 32, 128, 256, 288, 512])
+    {288}
+    """
+    last, hidden = 0.0, set()
+    for length in lengths:
+        if length < NEAR * last:
+            hidden.add(length)
+        else:
+            last = length
+    return hidden
 
 
 def ticks(low: float, high: float) -> list[float]:
