@@ -12,7 +12,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-import torch
 
 matplotlib.use("Agg")
 
@@ -251,6 +250,12 @@ def save_png(figure: Any, path: Path) -> None:
 
 
 FLOOR = -12.0  # a weight of e^-12 is nothing to see
+LIGHTEST = 0.55  # of viridis: lighter lines cannot be seen on white, nor on a dark page, which inverts the picture
+
+
+def head_colors(count: int) -> Any:
+    """Colours of lines (N, 4) from dark to light, all of which stand out on a page of either mode."""
+    return pyplot.get_cmap("viridis")(np.linspace(0, LIGHTEST, count))
 
 
 def curves_by_head(logits: Tensor, path: Path) -> Path:
@@ -261,8 +266,7 @@ def curves_by_head(logits: Tensor, path: Path) -> Path:
         lines, names = logits[:1], ["all heads"]
     shown = lines.exp() if hides else lines.clamp(min=2 * FLOOR)
     figure, axes = pyplot.subplots(figsize=(6.4, 2.8), dpi=130)
-    colors = pyplot.get_cmap("viridis")(torch.linspace(0, 0.92, len(lines)).numpy())
-    for line, name, color in zip(shown, names, colors, strict=True):
+    for line, name, color in zip(shown, names, head_colors(len(lines)), strict=True):
         axes.plot(line, color=color, lw=1.4, label=name, drawstyle="steps-mid" if hides else None)
     axes.set(xlabel="distance", ylabel="weight" if hides else "logit", xlim=(0, lines.shape[1] - 1))
     top, low = float(shown.max()), max(FLOOR, float(shown.min()))
@@ -272,7 +276,7 @@ def curves_by_head(logits: Tensor, path: Path) -> Path:
     axes.set_ylim(low - 0.06 * (top - low), top + 0.06 * (top - low))
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, ncol=2)
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
     figure.savefig(path)
     pyplot.close(figure)
