@@ -100,6 +100,7 @@ def test_a_changed_file_takes_the_place_of_its_earlier_version(own):
     [
         ("nowhere.py:LogBias", 'unknown Python file "nowhere.py"; known: my.py'),
         ("none/nowhere.py:LogBias", "there is no Python file none/nowhere.py"),
+        ("my.py", "my.py is a file; name the encoding in it: my.py:CLASS"),
         ("my.py:LogBia", 'unknown component of my.py "LogBia"; did you mean "LogBias"?'),
         ("my.py:Plain", "Plain of my.py is no component; a subclass of "),
         ("my.py:helper", "helper of my.py is no component; a subclass of "),
