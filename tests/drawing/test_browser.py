@@ -161,6 +161,16 @@ def test_a_name_stays_beside_its_swatch(seen):
         assert words >= swatch
 
 
+def test_a_label_has_a_line_of_its_own(seen):
+    page, *_ = seen
+    widths = page.evaluate(
+        """() => [...document.querySelectorAll('ul.legend li.label')].map(one =>
+          [one.getBoundingClientRect().width, one.parentElement.getBoundingClientRect().width])"""
+    )
+    assert widths
+    assert all(label == pytest.approx(whole) for label, whole in widths)
+
+
 def test_screenshot(seen, tmp_path):
     page, *_, view = seen
     path = tmp_path / f"{view}.png"

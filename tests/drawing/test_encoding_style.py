@@ -1,9 +1,11 @@
 """Every encoding has one colour and one marker; colours can be told apart and read on both kinds of page."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from tenfold.drawing.encoding_style import (
     ASSIGNED,
@@ -14,7 +16,8 @@ from tenfold.drawing.encoding_style import (
     encoding_styles,
     style,
 )
-from tenfold.drawing.html import MARKS
+from tenfold.drawing.figures import head_colors
+from tenfold.drawing.html import MARKS, STYLE
 from tenfold.drawing.palette import HUES, ON_PAGE, PALETTE, TEXTS, THEME, contrast, css
 from tenfold.encodings import ENCODINGS
 
@@ -70,6 +73,14 @@ def test_every_marker_can_stand_in_a_legend():
 def test_lines_can_be_seen_on_both_pages(hue):
     assert contrast(hue.light, LIGHT) >= 3
     assert contrast(hue.dark, DARK) >= 3
+
+
+def test_heads_can_be_seen_on_both_pages():
+    """A dark page inverts pictures, as its style says, and turns hues, which keeps how light they are."""
+    inverted = float(re.search(r"figure img { filter: invert\(([.\d]+)\)", STYLE)[1])
+    for color in head_colors(8)[:, :3]:
+        assert contrast(to_hex(color), LIGHT) >= 3
+        assert contrast(to_hex(inverted - (2 * inverted - 1) * color), DARK) >= 3
 
 
 @pytest.mark.parametrize("name", TEXTS)

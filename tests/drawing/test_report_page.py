@@ -52,11 +52,11 @@ def results(runs, tmp_path):
     return tmp_path / "results"
 
 
-def measured(recipe, values, slice="uniform"):
+def measured(recipe, values, slice="uniform", metric="exact"):
     """What one run came to: a share by length."""
     known = {"run": f"run-{recipe.seed}", "fingerprint": recipe.fingerprint}
     rows = [
-        {**known, "length": length, "slice": slice, "metric": "exact", "checkpoint": "best",
+        {**known, "length": length, "slice": slice, "metric": metric, "checkpoint": "best",
          "value": value, "n": 100, "low": value - 0.1, "high": value + 0.1}
         for length, value in values.items()
     ]  # fmt: skip
@@ -299,6 +299,23 @@ def test_many_curves_are_also_drawn_alone(plain, tmp_path):
     page = write_story(Story(groups), tmp_path)["page"].read_text()
     assert len(re.findall('id="alone-recipe-\\d" role="img"', page)) == 9
     assert len(list(tmp_path.glob("alone-*.png"))) == 9
+
+
+def test_every_task_and_metric_has_its_own_part(plain, tmp_path):
+    """Perplexities of two texts cannot be compared, and no axis is shared with a share of right answers."""
+    texts = [recipe(f"extrapolation/{kind}-alibi", "smoke") for kind in ("code", "prose")]
+    parts = [measured(text, {16: 9.0, 32: 8.0}, metric="perplexity") for text in texts]
+    groups, _ = grouped(joined(measured(plain, {2: 1.0, 4: 0.5}), *parts))
+    written = write_story(Story(groups), tmp_path)
+    page = written["page"].read_text()
+    assert re.findall(r"<h[12]>([^<]+)", page) == [
+        "Accuracy and perplexity against length", "Addition", "Python code: perplexity",
+        "Python prose: perplexity", "Where the numbers come from",
+    ]  # fmt: skip
+    assert re.findall(r'id="([^"]+)" role="img"', page) == [
+        "accuracy", "perplexity-python-code", "perplexity-python-prose",
+    ]  # fmt: skip
+    assert written["perplexity of python-prose"].exists()
 
 
 def test_whatever_a_name_holds_is_text_on_the_page(plain, tmp_path):

@@ -183,7 +183,7 @@ def test_the_command(tenfold, tiny, tmp_path):
     assert code == 2
     assert 'unknown paper "symetry"; did you mean "symmetry"?' in err
     code, _, err = tenfold("report", "runs", "--paper", "tiny")
-    assert "leave these and --title out" in err
+    assert "by --with RUNS; leave others and --title out" in err
     (tmp_path / "papers/tiny/README.md").unlink()
     code, _, err = tenfold("report", "--paper", "tiny")
     assert "papers/tiny has no page: there is no README.md" in err

@@ -56,7 +56,9 @@ def test_everything_in_another_folder(checkout):
     assert {SHOWN, SHOWN.with_suffix(".svg"), Path("report.html")} < set(done.written)
     assert files(checkout / done.folder) == set(done.written)
     page = (checkout / "drawn" / "symmetry.html").read_text()
-    assert 'aria-label="long-addition, figure-2b, laptop scale"' in page  # the drawing is in it
+    assert (
+        'role="img" aria-label="Figure 2b, laptop scale. ' in page
+    )  # the drawing is in it, named in words
     assert before <= files(checkout)
 
 

@@ -100,6 +100,7 @@ def test_a_changed_file_takes_the_place_of_its_earlier_version(own):
     [
         ("nowhere.py:LogBias", 'unknown Python file "nowhere.py"; known: my.py'),
         ("none/nowhere.py:LogBias", "there is no Python file none/nowhere.py"),
+        ("my.py", "my.py is a file; name the encoding in it: my.py:CLASS"),
         ("my.py:LogBia", 'unknown component of my.py "LogBia"; did you mean "LogBias"?'),
         ("my.py:Plain", "Plain of my.py is no component; a subclass of "),
         ("my.py:helper", "helper of my.py is no component; a subclass of "),
@@ -380,6 +381,25 @@ def test_workers_of_a_sweep_get_the_source(own):
     Path("folder/my.py").unlink()
     runs = run_sweep(made, "runs", workers=1).complete()
     assert [run.recipe.pe.name for run in runs] == ["log-bias", "alibi"]
+
+
+def test_a_ranked_table_with_an_own_encoding(own, tenfold):
+    """Its file tells two versions of it apart, and keeps it out of no table."""
+    small = ["--scale", "smoke", "--train.steps", "2", "--eval.lengths", "[2]", "--eval.n", "4"]
+    own()
+    for pe in ("alibi", "my.py:LogBias"):
+        assert tenfold("train", BASE, *small, "--pe", pe)[0] in (0, None)
+    rank = ["results", "--rank", "--at", "2", "--fit", "0", "--format", "json"]
+    code, out, err = tenfold(*rank)
+    assert code in (0, None), err
+    assert sorted(line["method"] for line in json.loads(out)) == ["alibi", "log-bias"]
+    with Path("my.py").open("a") as file:
+        file.write("\nVERSION = 2\n")
+    assert tenfold("train", BASE, *small, "--pe", "my.py:LogBias")[0] in (0, None)
+    first, *versions = sorted(line["method"] for line in json.loads(tenfold(*rank)[1]))
+    assert first == "alibi"
+    assert len(versions) == 2
+    assert all(name.startswith("log-bias, include my.py ") for name in versions)
 
 
 SCRIPT = f"""

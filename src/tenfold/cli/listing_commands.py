@@ -25,6 +25,15 @@ def report(
         list[str] | None,
         Parameter(negative=(), help="Instead of runs, a paper's page: symmetry; again for more."),
     ] = None,
+    with_: Annotated[
+        list[str] | None,
+        Parameter(
+            name="--with",
+            negative=(),
+            consume_multiple=True,
+            help="Runs or folders of runs whose curves a paper's page shows before the committed ones.",
+        ),
+    ] = None,
     out: Annotated[
         Path, Parameter(help="The folder to write the page to, with its figures and tables.")
     ] = Path("report"),
@@ -39,7 +48,7 @@ def report(
 
     With `--paper`, one self-contained page a paper: its figures and published numbers with ours, every claim's status.
 
-    `tenfold report --paper symmetry`, `tenfold report --paper bias --paper principled --out report`
+    `tenfold report --paper symmetry`, `tenfold report --paper symmetry --with runs --out report`
     """
     from tenfold.drawing.report_page import write_story
     from tenfold.drawing.run_groups import gather
@@ -48,9 +57,14 @@ def report(
 
     if paper:
         if places or title is not None:
-            raise TenfoldError("a paper's page is not about runs; leave these and --title out")
-        made = [write_paper(name, out) for name in dict.fromkeys(paper)]
+            raise TenfoldError(
+                "a paper's page has its own heading, and runs stand on it by --with RUNS; leave others and --title out"
+            )
+        own = places_of(with_) if with_ else ()
+        made = [write_paper(name, out, runs=own) for name in dict.fromkeys(paper)]
         return print_written({name: page for one in made for name, page in one.items()}, json_)
+    if with_:
+        raise TenfoldError("--with lays runs over a paper's page; name the paper: --paper symmetry")
     story = gather(places_of(places))
     written = write_story(story, out, title)
     print_notes("left out", story.problems)

@@ -152,6 +152,8 @@ class Registry(Generic[T]):
             others = (other.casefold() for other in getattr(component, "known_as", ()))
             if name.casefold() in others:
                 return TenfoldError(f'{self.kind} "{name}" is called "{known}" here')
+        if name.endswith(".py"):
+            return TenfoldError(f"{name} is a file; name the {self.kind} in it: {name}:CLASS")
         return unknown(self.kind, name, self.names())
 
     def check(self, spec: Spec, given: tuple[str, ...] = ()) -> dict[str, Any]:

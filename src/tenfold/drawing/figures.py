@@ -12,7 +12,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-import torch
 
 matplotlib.use("Agg")
 
@@ -55,16 +54,18 @@ def accuracy_by_length(
     styles: Mapping[str, Style] | None = None,
     *,
     alone: str | None = None,
+    behind: Sequence[Curve] = (),
     small: bool = False,
     of: str = RIGHT,
 ) -> Figure:
     """Draw the curves; a band is the 95% interval of one seed, or worst to best seed of several.
 
-    With `alone`, only the curve of that name has its colour and band, before the others in grey.
+    With `alone`, only the curve of that name has its colour and band, before the others in grey. Curves of `behind`
+    are grey and have no place in the legend.
     """
     styles = styles or encoding_styles({curve.name: curve.encoding for curve in curves})
     figure, axes = pyplot.subplots(figsize=SMALL if small else LARGE, layout="constrained")
-    draw_accuracy(axes, curves, styles, alone=alone, small=small, of=of)
+    draw_accuracy(axes, curves, styles, alone=alone, behind=behind, small=small, of=of)
     return save_figure(figure, path, title, _legend(curves) if alone is None else None)
 
 
@@ -100,15 +101,17 @@ def draw_accuracy(
     styles: Mapping[str, Style],
     *,
     alone: str | None = None,
+    behind: Sequence[Curve] = (),
     small: bool = False,
     of: str = RIGHT,
 ) -> None:
     """The same as a part of a figure."""
-    _lengths(axes, curves)
+    _lengths(axes, [*curves, *behind])
     _trained(axes, curves)
     bands = len(curves) <= MOST_BANDS if alone is None else True
     for curve in curves:
         _curve(axes, curve, styles[curve.name], small, bands, alone not in (None, curve.name))
+    draw_behind(axes, behind, 100)
     counted = {curve.counted for curve in curves}
     xlabel = counted.pop() if len(counted) == 1 else "digits"
     axes.set(xlabel=xlabel, ylabel=of, ylim=(-3, 103))
@@ -117,17 +120,24 @@ def draw_accuracy(
 
 
 def _curve(axes: Any, curve: Curve, style: Style, small: bool, band: bool, grey: bool) -> None:
+    if grey:
+        draw_behind(axes, [curve], 100)
+        return
     points = curve.points
     x, y = [point.length for point in points], [100 * point.median for point in points]
-    if grey:
-        axes.plot(x, y, color=GREY, lw=0.8, zorder=1)
-        return
     if band:
         low, high = zip(*(point.spread for point in points), strict=True)
         axes.fill_between(
             x, [100 * v for v in low], [100 * v for v in high], color=style.color, alpha=0.18, lw=0
         )
     axes.plot(x, y, ms=3 if small else 4.5, lw=1.3 if small else 1.7, **style.line())
+
+
+def draw_behind(axes: Any, curves: Sequence[Curve], scale: float = 1) -> None:
+    """Curves in grey, behind the others; values times `scale`."""
+    for curve in curves:
+        x, y = zip(*((point.length, scale * point.median) for point in curve.points), strict=True)
+        axes.plot(x, y, color=GREY, lw=0.8, zorder=1)
 
 
 def _lengths(axes: Any, curves: Sequence[Curve]) -> None:
@@ -167,7 +177,7 @@ def heatmap(cells: Mapping[tuple[int, int], float], path: Path, title: str, trai
     values = np.full((len(sizes), len(sizes)), np.nan)
     for (a, b), value in cells.items():
         values[sizes.index(b), sizes.index(a)] = 100 * value
-    side = max(3.1, 0.29 * len(sizes) + 0.9)
+    side = max(3.6, 0.29 * len(sizes) + 0.9)  # narrower, a page enlarges its words beyond its own
     figure, axes = pyplot.subplots(figsize=(side, side - 0.1), layout="constrained")
     drawn = np.ma.masked_invalid(values)
     axes.pcolormesh(drawn, cmap="cividis", vmin=0, vmax=100, edgecolors="face", lw=0.3)
@@ -211,7 +221,7 @@ def save_figure(figure: Any, path: Path, title: str, legend: list[str] | None) -
         columns = max(1, int(15 * figure.get_figwidth() // (max(map(len, legend)) + 6)))
         columns = min(len(legend), columns)
         names = figure.legend(
-            figure.axes[0].get_lines(), legend, loc="outside lower left", ncols=columns,
+            figure.axes[0].get_lines()[: len(legend)], legend, loc="outside lower left", ncols=columns,
             frameon=False, fontsize=8,
         )  # fmt: skip
         figure.set_figheight(figure.get_figheight() + 0.2 + 0.18 * -(-len(legend) // columns))
@@ -240,6 +250,12 @@ def save_png(figure: Any, path: Path) -> None:
 
 
 FLOOR = -12.0  # a weight of e^-12 is nothing to see
+LIGHTEST = 0.55  # of viridis: lighter lines cannot be seen on white, nor on a dark page, which inverts the picture
+
+
+def head_colors(count: int) -> Any:
+    """Colours of lines (N, 4) from dark to light, all of which stand out on a page of either mode."""
+    return pyplot.get_cmap("viridis")(np.linspace(0, LIGHTEST, count))
 
 
 def curves_by_head(logits: Tensor, path: Path) -> Path:
@@ -250,8 +266,7 @@ def curves_by_head(logits: Tensor, path: Path) -> Path:
         lines, names = logits[:1], ["all heads"]
     shown = lines.exp() if hides else lines.clamp(min=2 * FLOOR)
     figure, axes = pyplot.subplots(figsize=(6.4, 2.8), dpi=130)
-    colors = pyplot.get_cmap("viridis")(torch.linspace(0, 0.92, len(lines)).numpy())
-    for line, name, color in zip(shown, names, colors, strict=True):
+    for line, name, color in zip(shown, names, head_colors(len(lines)), strict=True):
         axes.plot(line, color=color, lw=1.4, label=name, drawstyle="steps-mid" if hides else None)
     axes.set(xlabel="distance", ylabel="weight" if hides else "logit", xlim=(0, lines.shape[1] - 1))
     top, low = float(shown.max()), max(FLOOR, float(shown.min()))
@@ -261,7 +276,7 @@ def curves_by_head(logits: Tensor, path: Path) -> Path:
     axes.set_ylim(low - 0.06 * (top - low), top + 0.06 * (top - low))
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, ncol=2)
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
     figure.savefig(path)
     pyplot.close(figure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -9,7 +10,11 @@ from tenfold.drawing.encoding_style import Style
 from tenfold.drawing.palette import ON_PAGE, css
 from tenfold.drawing.run_groups import Group
 
-WIDE = "max-width: 52rem; min-width: 34rem"  # the style of a figure with panels side by side
+WIDEST, LEAST, LARGEST = (
+    52,
+    34,
+    1.7,
+)  # of a figure with panels: rem, rem, and pixels a point of its drawing
 STYLE = (
     f"""
 {css()}"""
@@ -43,7 +48,7 @@ table.facts th, table.facts td { text-align: left; white-space: normal; vertical
 table.facts td:first-child { min-width: 6rem; } table.facts td:last-child { min-width: 11rem; }
 ul.legend { list-style: none; padding: 0; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; font-size: .9rem; }
 ul.legend li { display: flex; align-items: baseline; }
-ul.legend li.label { flex-basis: 100%; color: var(--soft); }
+ul.legend li.label { flex-basis: 100%; max-width: none; color: var(--soft); }
 ul.legend svg { flex: none; width: 2.4rem; height: .8rem; margin-right: .4rem; position: relative; top: .05rem; }
 ul.signs { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .8rem; } ul.signs li { display: contents; }
 ul.signs svg, ul.signs code { justify-self: center; }
@@ -121,6 +126,19 @@ def table(
         f'<div class="wide"><table class="by"><tr><th>{escape(unit)}</th>{head}</tr>'
         f"{''.join(lines)}</table></div>"
     )
+
+
+def panels_in_full(svg: str) -> str:
+    """A figure with panels side by side, in a box that scrolls; words of a narrow drawing are not enlarged beyond the page's.
+
+    >>> panels_in_full('<svg viewBox="0 0 200 90"></svg>')
+    '<div class="wide"><figure><svg style="max-width: min(52rem, 340px); min-width: min(34rem, 340px)" viewBox="0 0 200 90"></svg></figure></div>'
+    """
+    box = re.search(r'viewBox="\S+ \S+ ([\d.]+)', svg)
+    most = f"{LARGEST * float(box[1]):.0f}px" if box else f"{WIDEST}rem"
+    style = f"max-width: min({WIDEST}rem, {most}); min-width: min({LEAST}rem, {most})"
+    sized = svg.replace("<svg", f'<svg style="{style}"', 1)
+    return f'<div class="wide"><figure>{sized}</figure></div>'
 
 
 def details(title: str, body: str, note: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,30 @@ from matplotlib.ticker import NullLocator
 from tenfold.drawing import curves as collect
 from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.encoding_style import Style, encoding_styles
-from tenfold.drawing.figures import LARGE, MOST_BANDS, SMALL, Figure, panels, save_figure
+from tenfold.drawing.figures import (
+    LARGE,
+    MOST_BANDS,
+    SMALL,
+    Figure,
+    draw_behind,
+    panels,
+    save_figure,
+)
 from tenfold.drawing.html import details, legend, table
-from tenfold.drawing.palette import GREY, SOFT
-from tenfold.drawing.report_sections import many, slugs, styles_of, unit_of
+from tenfold.drawing.palette import SOFT
+from tenfold.drawing.report_sections import (
+    by_task,
+    figure_names,
+    heading,
+    many,
+    slugs,
+    styles_of,
+    unit_of,
+)
 from tenfold.drawing.run_groups import Group
 from tenfold.results.result_text import as_markdown
 
-FILES = {"perplexity": "png", "perplexity svg": "svg"}  # what is written, and its ending
+NEAR = 1.25  # ticks of a logarithmic axis have at least this ratio
 SLICES = ("uniform", "sliding")
 TITLE = "Perplexity against length"
 
@@ -32,12 +49,26 @@ def curves(
     return collect.curves(groups, slice, metric)
 
 
+def figures(groups: Sequence[Group]) -> dict[str, str]:
+    """The names of the figures by text: `perplexity`, or one for each of several texts."""
+    return figure_names("perplexity", [t for t, own in by_task(groups).items() if curves(own)])
+
+
 def section(groups: Sequence[Group], out: Path, title: str) -> str:
-    """The figure, its legend and its tables; empty where nobody reads text."""
-    drawn_curves = curves(groups)
-    if not drawn_curves:
-        return ""
-    styles = styles_of(groups)
+    """A part for each text, whose perplexities have nothing to do with those of another; empty where nobody reads."""
+    names, tasks, parts = figures(groups), by_task(groups), []
+    for task, own in tasks.items():
+        if task in names and len(tasks) == 1:
+            parts.append(_section(own, out / names[task], title, 2))
+        elif task in names:
+            parts.append(f"<h2>{escape(heading(task))}: perplexity</h2>")
+            parts.append(_section(own, out / names[task], f"{title}: {task}", 3))
+    return "\n".join(parts)
+
+
+def _section(groups: Sequence[Group], path: Path, title: str, level: int) -> str:
+    """The figure, its legend and its tables."""
+    drawn_curves, styles = curves(groups), styles_of(groups)
     reading = [group for group in groups if curves([group])]
     n = max(point.n for curve in drawn_curves for point in curve.points)
     caption = (
@@ -46,36 +77,36 @@ def section(groups: Sequence[Group], out: Path, title: str) -> str:
     )
     if len(drawn_curves) > MOST_BANDS:
         grey = f"{caption} In grey: the other {len(drawn_curves) - 1} curves."
-        figure = f'<p class="soft">{grey}</p>{_alone(drawn_curves, styles, out, title)}'
+        figure = f'<p class="soft">{grey}</p>{_alone(drawn_curves, styles, path, title)}'
     else:
-        drawn = perplexity_by_length(drawn_curves, out / "perplexity", title, styles)
+        drawn = perplexity_by_length(drawn_curves, path, title, styles)
         shown = legend(reading, styles)
         figure = f"<figure>{drawn.svg}{shown}<figcaption>{caption}</figcaption></figure>"
     parts = [
         figure,
-        "<h2>Perplexity by length</h2>",
+        f"<h{level}>Perplexity by length</h{level}>",
         _by_length(drawn_curves),
     ]
-    for name, heading in (("sliding", "Blocks that overlap by three quarters"),):
+    for name, words in (("sliding", "Blocks that overlap by three quarters"),):
         if also := curves(groups, name):
-            parts.append(details(heading, _by_length(also)))
-    for metric, heading in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
+            parts.append(details(words, _by_length(also)))
+    for metric, words in (("bits-per-byte", "Bits per byte"), ("loss", "Loss, nats a token")):
         if also := curves(groups, "uniform", metric):
-            parts.append(details(heading, _by_length(also)))
+            parts.append(details(words, _by_length(also)))
     if places := _by_place(groups):
         parts.append(details("Loss by how many tokens are in sight, at the longest length", places))
     return "\n".join(parts)
 
 
-def _alone(shown: Sequence[Curve], styles: Mapping[str, Style], out: Path, title: str) -> str:
+def _alone(shown: Sequence[Curve], styles: Mapping[str, Style], path: Path, title: str) -> str:
     """Each curve before the others in grey; the same in one file."""
-    panels(shown, out / "perplexity", title, lambda axes, c: _panel(axes, shown, styles, c.name))
+    panels(shown, path, title, lambda axes, c: _panel(axes, shown, styles, c.name))
     drawn = []
     for curve, slug in zip(shown, slugs([each.name for each in shown]), strict=True):
         figure, axes = pyplot.subplots(figsize=SMALL, layout="constrained")
         _panel(axes, shown, styles, curve.name)
-        path = out / f"perplexity-{slug}"
-        drawn.append((curve.name, save_figure(figure, path, curve.name, None).svg))
+        own = path.with_name(f"{path.name}-{slug}")
+        drawn.append((curve.name, save_figure(figure, own, curve.name, None).svg))
     return many(drawn)
 
 
@@ -84,8 +115,7 @@ def _panel(axes: Any, shown: Sequence[Curve], styles: Mapping[str, Style], alone
         if curve.name == alone:
             _draw(axes, curve, styles[curve.name], band=True)
         else:
-            lengths, medians = zip(*((p.length, p.median) for p in curve.points), strict=True)
-            axes.plot(lengths, medians, color=GREY, lw=0.8, zorder=1)
+            draw_behind(axes, [curve])
     _axes(axes, shown, "perplexity", None, None)
 
 
@@ -139,16 +169,21 @@ def perplexity_by_length(
     title: str,
     styles: Mapping[str, Style] | None = None,
     *,
+    behind: Sequence[Curve] = (),
     quantity: str = "perplexity",
     level: float | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded."""
+    """Both axes logarithmic, or the second plain within `limits`; `level` draws a line across. Lengths of training are shaded.
+
+    Curves of `behind` are grey and have no place in the legend.
+    """
     styles = styles or encoding_styles({curve.name: curve.encoding for curve in lines})
     figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
     for curve in lines:
         _draw(axes, curve, styles[curve.name], band=len(lines) <= MOST_BANDS)
-    _axes(axes, lines, quantity, level, limits)
+    draw_behind(axes, behind)
+    _axes(axes, lines, quantity, level, limits, behind)
     return save_figure(figure, path, title, [curve.name for curve in lines])
 
 
@@ -158,8 +193,10 @@ def _axes(
     quantity: str,
     level: float | None,
     limits: tuple[float, float] | None,
+    behind: Sequence[Curve] = (),
 ) -> None:
-    lengths = sorted({point.length for curve in lines for point in curve.points})
+    every = sorted({point.length for curve in (*lines, *behind) for point in curve.points})
+    lengths = [n for n in every if n not in behind_another(every)]
     axes.set(xscale="log", xlabel=lines[0].counted, ylabel=quantity)
     axes.set_xticks(lengths, [f"{length:,}" for length in lengths], rotation=35, ha="right")
     axes.xaxis.set_minor_locator(NullLocator())
@@ -173,13 +210,29 @@ def _axes(
     if level is not None:
         axes.axhspan(level, level, color="0.5", lw=0.8, ls=(0, (4, 2)))
         axes.annotate(f"{level:g}", (1, level), xycoords=("axes fraction", "data"), fontsize=8)
-    trained = max(curve.trained or 0 for curve in lines)
+    trained = sorted({curve.trained or 0 for curve in lines})
     left = axes.get_xlim()[0]
-    axes.axvspan(left, trained, color="#000000", alpha=0.06, lw=0)
+    axes.axvspan(left, trained[-1], color="#000000", alpha=0.06, lw=0)
     axes.set_xlim(left=left)
-    axes.set_title(f"trained on {trained:,} tokens", fontsize=9, color=SOFT, loc="left")
+    upto = " or ".join(f"{length:,}" for length in trained)
+    axes.set_title(f"trained on {upto} tokens", fontsize=9, color=SOFT, loc="left")
     axes.grid(alpha=0.4)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def behind_another(lengths: Sequence[int]) -> set[int]:
+    """Lengths without a tick: on a logarithmic axis they would run into the one before.
+
+    >>> behind_another([16, 32, 128, 256, 288, 512])
+    {288}
+    """
+    last, hidden = 0.0, set()
+    for length in lengths:
+        if length < NEAR * last:
+            hidden.add(length)
+        else:
+            last = length
+    return hidden
 
 
 def ticks(low: float, high: float) -> list[float]:

@@ -20,6 +20,7 @@ from tenfold.runs.run import Run
 # What features add to a page: a function (story, folder) -> HTML each, "" where there is nothing to say.
 SECTIONS: Registry[str] = Registry("report section", "tenfold.report_sections")
 TITLE = "Accuracy against length"
+BOTH = "Accuracy and perplexity against length"
 
 
 def write_report(
@@ -51,8 +52,8 @@ def write_story(
 ) -> dict[str, Path]:
     """Write the page, its figures (PNG and SVG), the rows (CSV) and tables (Markdown); say where they are."""
     if title is None:
-        reads = perplexity.curves(story.groups) and not collect.curves(story.groups)
-        title = perplexity.TITLE if reads else TITLE
+        reads, answers = perplexity.curves(story.groups), collect.curves(story.groups)
+        title = BOTH if reads and answers else perplexity.TITLE if reads else TITLE
     if not any(group.rows for group in story.groups):
         left_out = f"; left out: {story.problems[0]}" if story.problems else ""
         raise TenfoldError(f"there are no runs to report on{left_out}")
@@ -73,8 +74,12 @@ def write_story(
     for task, name in (figures := sections.accuracy_figures(story.groups)).items():
         of = f" of {task}" if len(figures) > 1 else ""
         written |= {f"figure{of}": out / f"{name}.png", f"svg{of}": out / f"{name}.svg"}
-    if perplexity.curves(story.groups):
-        written |= {name: out / f"perplexity.{kind}" for name, kind in perplexity.FILES.items()}
+    for task, name in (figures := perplexity.figures(story.groups)).items():
+        of = f" of {task}" if len(figures) > 1 else ""
+        written |= {
+            f"perplexity{of}": out / f"{name}.png",
+            f"perplexity svg{of}": out / f"{name}.svg",
+        }
     return written
 
 

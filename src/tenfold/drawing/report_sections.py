@@ -52,25 +52,38 @@ def by_task(groups: Sequence[Group]) -> dict[str, list[Group]]:
 
 def accuracy_figures(groups: Sequence[Group]) -> dict[str, str]:
     """The names of the figures of accuracy by task: `accuracy`, or one for each of several tasks."""
-    measured = [task for task, own in by_task(groups).items() if collect.curves(own)]
-    if len(measured) == 1:
-        return {measured[0]: "accuracy"}
-    return dict(zip(measured, slugs([f"accuracy-{task}" for task in measured]), strict=True))
+    return figure_names(
+        "accuracy", [t for t, own in by_task(groups).items() if collect.curves(own)]
+    )
+
+
+def figure_names(first: str, tasks: Sequence[str]) -> dict[str, str]:
+    """A file's name for each task.
+
+    >>> figure_names("accuracy", ["parity"])
+    {'parity': 'accuracy'}
+    >>> figure_names("accuracy", ["parity", "sorting"])
+    {'parity': 'accuracy-parity', 'sorting': 'accuracy-sorting'}
+    """
+    if len(tasks) == 1:
+        return {tasks[0]: first}
+    return dict(zip(tasks, slugs([f"{first}-{task}" for task in tasks]), strict=True))
 
 
 def accuracy(groups: Sequence[Group], out: Path, title: str) -> str:
     """A part for each task: the figure with its legend, or many curves each alone; then the table."""
     figures, parts = accuracy_figures(groups), []
-    for task, own in by_task(groups).items():
-        if task in figures and len(figures) == 1:
+    tasks = by_task(groups)
+    for task, own in tasks.items():
+        if task in figures and len(tasks) == 1:
             parts.append(_accuracy(own, out / figures[task], title, 2))
         elif task in figures:
-            parts.append(f"<h2>{escape(_heading(task))}</h2>")
+            parts.append(f"<h2>{escape(heading(task))}</h2>")
             parts.append(_accuracy(own, out / figures[task], f"{title}: {task}", 3))
     return "\n".join(parts)
 
 
-def _heading(task: str) -> str:
+def heading(task: str) -> str:
     """`modular-addition` -> `Modular addition`."""
     return task.replace("-", " ").capitalize()
 
@@ -173,7 +186,7 @@ def hard(groups: Sequence[Group], out: Path, title: str) -> str:
     ]
     for task, own in tasks.items():
         several = len(tasks) > 1
-        parts += [f"<h3>{escape(_heading(task))}</h3>"] if several else []
+        parts += [f"<h3>{escape(heading(task))}</h3>"] if several else []
         parts.append(_hard(own, out, title, f"slice-{task}" if several else "slice"))
     return "\n".join(parts)
 

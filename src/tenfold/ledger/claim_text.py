@@ -173,7 +173,7 @@ def _status(entry: Entry) -> str:
 
 
 def _brief(text: str) -> str:
-    return textwrap.shorten(text, ENOUGH, placeholder=" ...")
+    return textwrap.shorten(text, ENOUGH, placeholder=" ...", break_on_hyphens=False)
 
 
 def _line(verdict: Verdict, unit: str) -> str:

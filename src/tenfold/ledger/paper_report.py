@@ -26,6 +26,7 @@ from tenfold.ledger import paper_opening as opening
 from tenfold.ledger.claims import CLAIMS, papers
 from tenfold.ledger.markdown_page import Link, Picture, Rendered, render, status
 from tenfold.ledger.paper_page import OPENING, PAGE, RESULTS, fill, table
+from tenfold.ledger.runs_beside_paper import HEADING, PLACE, runs_beside
 from tenfold.ledger.statuses import STATUSES, Entry, ledger
 from tenfold.results.committed import INSTALLED
 from tenfold.runs.recipe_files import SHELVES
@@ -54,11 +55,16 @@ p.statuses { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
 
 
 def write_paper(
-    paper: str, out: Path | str, shelves: Sequence[Path] = (), drawings: Path | None = None
+    paper: str,
+    out: Path | str,
+    shelves: Sequence[Path] = (),
+    drawings: Path | None = None,
+    runs: Sequence[Path | str] = (),
 ) -> dict[str, Path]:
     """Write `PAPER.html` to a folder; say where it is. `shelves` are folders of papers, if not the usual ones.
 
-    `drawings` is a folder of results that were drawn again, whose SVG files stand for the committed PNG files.
+    `drawings` is a folder of results that were drawn again, whose SVG files stand for the committed PNG files. `runs` are
+    your own runs, whose curves the page shows before the committed ones.
     """
     page, out = _find(paper, shelves or SHELVES), Path(out)
     installed = page.resolve().parents[2] == INSTALLED.parent
@@ -73,7 +79,8 @@ def write_paper(
     written = out / f"{paper}.html"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        body = _body(made, entries, _headline(text, entries, picture))
+        own = runs_beside(paper, runs, results, out) if runs else ""
+        body = _body(made, entries, _headline(text, entries, picture), own)
         whole = document(made.title or paper, body, STYLE + opening.STYLE)
         write_atomically(written, whole.encode())
     except OSError as error:
@@ -129,17 +136,19 @@ def _headline(text: str, entries: Sequence[Entry], picture: Picture) -> str:
     return f'<figure class="headline">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
 
 
-def _body(made: Rendered, entries: Sequence[Entry], headline: str) -> str:
-    """Title, authors, verdict, the headline's figure, contents and filter; the sections; then recipes and commands."""
+def _body(made: Rendered, entries: Sequence[Entry], headline: str, own: str) -> str:
+    """Title, authors, verdict, the headline's figure, contents, own runs, filter; the sections; recipes and commands."""
     title, end, rest = made.body.partition("</h1>") if made.title else ("", "", made.body)
     before, mark, sections = rest.partition("<h2 ")
     about, paragraph, recipes = before.partition("</p>")
     if not paragraph:
         about, recipes = "", before
-    contents = [*made.contents, (2, "recipes-and-commands", "Recipes and commands")]
+    contents = [(2, PLACE, HEADING)] if own else []
+    contents += made.contents
+    contents += [(2, "recipes-and-commands", "Recipes and commands")] if recipes.strip() else []
     items = "".join(
         f'<li{" class=deeper" * (level > 2)}><a href="#{escape(place)}">{escape(words)}</a></li>'
-        for level, place, words in (contents if recipes.strip() else made.contents)
+        for level, place, words in contents
     )
     parts = [
         f"{title}{end}",
@@ -149,6 +158,7 @@ def _body(made: Rendered, entries: Sequence[Entry], headline: str) -> str:
         f"{about}{paragraph}",
         _counts(entries),
         f'<nav aria-label="Contents"><ul>{items}</ul></nav>' if items else "",
+        own,
         opening.status_filter(entries),
         f"{mark}{sections}",
         f'<h2 id="recipes-and-commands">Recipes and commands</h2>\n{recipes}' if recipes.strip() else "",

@@ -4,7 +4,7 @@ ranking = rank(collect("results/bias/baselines"))
 print(ranking.text("latex"))
 
 Runs belong to one table if their recipes agree in everything but the seed, the name and what the methods may differ
-in: `of`, by default the encoding and its schemes. Methods of different labels were given different help, so they are
+in: `of`, by default the encoding and its schemes. An own file (`include`) belongs to the method that uses it. Methods of different labels were given different help, so they are
 ranked apart unless `across_labels` is set.
 """
 
@@ -227,7 +227,7 @@ def _split(run: Row, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any
     if WHOLE in keys:
         shared = {"task": recipe.pop("task"), "data.length": recipe["data"].pop("length")}
         return shared, {**named, **recipe}
-    own = {key: _taken(recipe, key) for key in keys}
+    own = {key: _taken(recipe, key) for key in dict.fromkeys((*keys, "include"))}
     measured = any(
         recipe_value != before[key] for key, recipe_value in own.items() if key in before
     )

@@ -95,8 +95,12 @@ def number_text(value: float, metric: str) -> str:
 
 
 def difference_text(value: float, metric: str) -> str:
-    """A difference of two values, with its sign: of shares in points."""
-    return f"{100 * value:+.1f}" if is_share(metric) else f"{value:+.4g}"
+    """A difference of two values, with its sign: of shares in points. There is no -0.0.
+
+    >>> difference_text(-0.0, "exact"), difference_text(-0.25, "perplexity")
+    ('+0.0', '-0.25')
+    """
+    return f"{100 * value:+z.1f}" if is_share(metric) else f"{value:+z.4g}"
 
 
 def _interval(line: Row, over: str, shown: Callable[[float], str]) -> str:

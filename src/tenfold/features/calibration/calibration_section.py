@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
-from tenfold.drawing.html import WIDE, details
+from tenfold.drawing.html import details, panels_in_full
 from tenfold.drawing.run_groups import Story
 from tenfold.features.calibration.calibrate import FILE
 from tenfold.features.calibration.calibration import Calibration
@@ -25,10 +25,6 @@ def section(story: Story, out: Path) -> str:
         calibration = Calibration.read(paths[0])
     except TenfoldError as error:
         return f'{head}<p class="soft">None: {escape(str(error))}</p>'
-    svgs = [
-        drawn.svg.replace("<svg", f'<svg style="{WIDE}"', 1)
-        for drawn in draw_calibration(calibration, out)
-    ]
-    figures = "".join(f'<div class="wide"><figure>{svg}</figure></div>' for svg in svgs)
+    figures = "".join(panels_in_full(drawn.svg) for drawn in draw_calibration(calibration, out))
     lines = escape("\n".join(calibration_lines(calibration)))
     return f"{head}{figures}{details('In words', f'<pre>{lines}</pre>')}"

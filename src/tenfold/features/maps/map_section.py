@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
-from tenfold.drawing.html import WIDE, details
+from tenfold.drawing.html import details, panels_in_full
 from tenfold.drawing.run_groups import Story
 from tenfold.encodings.learned_maps import Map
 from tenfold.features.maps.map_figures import draw_maps
@@ -33,8 +33,7 @@ def section(story: Story, out: Path) -> str:
     except TenfoldError as error:
         return f'{head}<p class="soft">None: {escape(str(error))}</p>'
     drawn = draw_maps(layers, out, f"{groups[0].name}, seed {run.recipe.seed}")
-    svgs = (figure.svg.replace("<svg", f'<svg style="{WIDE}"', 1) for figure in drawn)
-    figures = "".join(f'<div class="wide"><figure>{svg}</figure></div>' for svg in svgs)
+    figures = "".join(panels_in_full(figure.svg) for figure in drawn)
     lines = escape("\n".join(map_lines(layers)))
     return f"{head}{figures}{details('In words', f'<pre>{lines}</pre>')}"
 
