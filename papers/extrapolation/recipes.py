@@ -1,4 +1,4 @@
-"""Recipes of the `extrapolation` paper: language models on two corpora by 17 encodings, and one adder."""
+"""Recipes of the `extrapolation` paper: language models on four corpora by 17 encodings, read far and farther, and one adder."""
 
 from tenfold.papers.bias.recipes import PHASES, WINDOW, WINDOW_SCALES
 from tenfold.runs.recipe_files import family, merge
@@ -95,6 +95,48 @@ ENCODINGS = {
     ),
 }  # fmt: skip
 
+# The encodings that the paper names, on two further texts, and farther than it reads.
+DIVERGENT = ("inverse", "inverse-log", "sinusoidal", "rotary", "nope")
+PAPER_ENCODINGS = {
+    kind: {**values, "claim": f"extrapolation/{{text}}-{'rises' if kind in DIVERGENT else 'flat'}"}
+    for kind, values in ENCODINGS.items()
+    if kind != "learned"
+}
+
+# Corpora of the hub at every scale, which are downloaded when training starts, or local copies: `--task.folder COPY`,
+# of wiki-book `--task.wikipedia COPY --task.books COPY`.
+HUB = {"about": "{text}, byte by byte, 128 of them at a time, with {encoding}"}
+HUB_TEXTS = {
+    "books": {"words": "books", "task": "books"},
+    "wiki-book": {"words": "Wikipedia and books", "task": "wiki-book"},
+}
+
+# Read at up to 128 times the training length, which is 64 here: 8,192 bytes. The paper trains on 512 and stops at 18 times.
+# laptop scale: as many bytes of training as above; about 4 minutes on one idle core, and 2 to measure it.
+FAR = {
+    "about": "{text}, byte by byte, 64 of them at a time, read at up to 8,192, with {encoding}",
+}
+FAR_TEXTS = {
+    "far": {
+        "words": "source code",
+        "task": "python-code",
+        "data": {"length": 64},
+        "train": {"batch": 48},
+        "eval": {
+            "lengths": [64 * 2**power for power in range(8)],  # times 1 to 128
+            "slices": ["uniform"], "n": 49152, "validation": [64],
+        },
+        "scales": {
+            "smoke": {"train": {"batch": 8}, "eval": {"lengths": [16, 64, 2048], "n": 4096}},
+            "paper": {
+                "task": "github",
+                "train": {"batch": 32},
+                "eval": {"lengths": [512 * 2**power for power in range(8)], "n": 655360},
+            },
+        },
+    },
+}  # fmt: skip
+
 # Does a theory of language models say anything of an encoder-decoder that adds? The scaffolded adder of the `bias` paper: phases of
 # columns in the question, windows in cross-attention. Only in self-attention, to the answer so far, nothing is hidden: weights by
 # distance instead. The experiment `sums` puts other encodings in ALiBi's place. About 2 minutes on one core.
@@ -110,5 +152,7 @@ SUMS = {
 
 RECIPES = {
     **family("extrapolation/{corpus}-{encoding}", LANGUAGE, {"corpus": CORPORA, "encoding": ENCODINGS}, SCALES),
+    **family("extrapolation/{text}-{encoding}", merge(LANGUAGE, HUB), {"text": HUB_TEXTS, "encoding": PAPER_ENCODINGS}, SCALES),
+    **family("extrapolation/{text}-{encoding}", merge(LANGUAGE, FAR), {"text": FAR_TEXTS, "encoding": PAPER_ENCODINGS}, SCALES),
     **family("extrapolation/sums-alibi", merge(WINDOW, PHASES, SUMS), scales=WINDOW_SCALES),
 }  # fmt: skip
