@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,6 +19,7 @@ from tenfold.papers.extrapolation.convergence import (
     settled,
 )
 from tenfold.results.collect import collect
+from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
 
@@ -282,3 +284,39 @@ def test_sums_differ_in_the_decoder_alone(tmp_path):
     for each in rows:
         each["checkpoint"] = "best"
     assert drawn(experiment, rows, tmp_path) == {"sums-fields"}
+
+
+def test_images_differ_in_the_encoder_alone():
+    (experiment,) = find("extrapolation/images")
+    for scale in ("smoke", "laptop", "paper"):
+        recipes = experiment.recipes(scale, [0])
+        assert {max(r.eval.lengths) / r.data.length for r in recipes} == {9}  # 3 x 3
+        alike = {"encoder_pe": "none", "label": "bias", "name": "same"}
+        assert len({r.replace(**alike).fingerprint for r in recipes}) == 1
+
+
+@torch.no_grad()
+def test_the_weight_of_two_patches_is_that_of_both_directions():
+    """In the trained encoder as in theory: b(down) b(across), whatever side the other patch is on."""
+    built = build(recipe("extrapolation/images-alibi", "smoke"))
+    batch = built.source.batch(2, 16, np.random.default_rng(0), None)
+    at = batch.source.places
+    bias = built.model().reader().encodings[0].bias(at, at)  # (B|1, H, T, S)
+    row, column = torch.arange(16) // 4, torch.arange(16) % 4
+    for head, slope in enumerate((1 / 16, 1 / 256)):
+        far = (row[:, None] - row).abs() + (column[:, None] - column).abs()
+        torch.testing.assert_close(bias[0, head], -slope * far)
+
+
+@pytest.mark.full
+def test_images_are_measured_finer_and_larger(tmp_path):
+    (experiment,) = find("extrapolation/images")
+    made = Lab("smoke", [0], lambda few: [train(r, tmp_path / r.run_name) for r in few])
+    kinds = ("alibi", "sinusoidal")
+    made.sweep([recipe(f"extrapolation/images-{k}", "smoke", train={"steps": 2}) for k in kinds])
+    _, rows = measured("images", made)
+    assert {(row["slice"], row["metric"]) for row in rows} == {("canvas", "exact")}
+    assert {row["length"] for row in rows} == {16, 36, 64, 144}
+    own = [row for row in committed_rows(made) if row["metric"] == "exact"]
+    assert {row["slice"] for row in own} == {"uniform"}
+    assert drawn(experiment, [*committed_rows(made), *rows], tmp_path) == {"resolution", "canvas"}
