@@ -152,7 +152,7 @@ SUMS = {
 
 # Images of digits, 8 x 8 patches in training, read at finer resolutions: an encoder looks at all patches, with weights by distance in
 # each direction, and one layer of a decoder looks at what it made of them and names the digit. A pair of patches has the weight
-# b(down) b(across), so that the sum over the plane converges exactly where the series does. About 3 minutes on one idle core.
+# b(down) b(across), so that the sum over the plane converges exactly where the series does. About 4 minutes on one idle core.
 IMAGES = {
     "about": "digits in images of 8 x 8 patches by a vision transformer with {encoding}",
     "seed": 0,
@@ -164,7 +164,7 @@ IMAGES = {
     "cross_pe": "none",
     "model": {"kind": "seq2seq", "layers": 1, "encoder_layers": 3, "width": 64, "heads": 4},
     "train": {
-        "steps": 2000, "batch": 64, "lr": 0.002, "warmup": 100, "weight_decay": 0.01,
+        "steps": 3000, "batch": 64, "lr": 0.002, "warmup": 100, "weight_decay": 0.01,
         "checkpoint_every": 200, "log_every": 50,
     },
     "eval": {

@@ -5,8 +5,8 @@
 Trained on generated images of 8 x 8 patches (16 x 16 pixels). Asked at up to 24 x 24 patches: the same drawings at 1.5, 2 and 3
 times the resolution (slice `uniform`), and drawings of the trained size, anywhere in an image with more patches around them (slice
 `canvas`). The encoder looks in both directions with weights by distance in each, b(down) b(across), so that the sum over the
-plane converges where the series does; the sinusoids of the last encoding count patches row by row. 18 runs of about 3 minutes each on
-an idle core at laptop scale, and 1 to measure each: about 70 minutes of one core.
+plane converges where the series does; the sinusoids of the last encoding count patches row by row. 18 runs of about 4 minutes each on
+an idle core at laptop scale, and 1 to measure each: about 90 minutes of one core.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
