@@ -3,7 +3,7 @@
     tenfold reproduce extrapolation/perplexity-wiki-book
 
 The corpus is of the Hugging Face hub (`pip install 'tenfold[language]'`) and is downloaded when the first run starts;
-`--task.wikipedia COPY --task.books COPY` reads a local copy instead. 32 runs of about 3 minutes each on an idle core at laptop scale, and a
+`tenfold train` with `--task.wikipedia COPY --task.books COPY` reads a local copy instead. 32 runs of about 3 minutes each on an idle core at laptop scale, and a
 minute or two to measure each. As `extrapolation/perplexity`, with the encodings that the paper names.
 """
 
