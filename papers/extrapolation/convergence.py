@@ -9,7 +9,7 @@ some head is settled by then, as the nearest-looking heads of convergent encodin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tenfold.encodings.decay_series import Series
 from tenfold.evals.statistics import rank_correlation
@@ -60,13 +60,26 @@ def settled(series: Sequence[Series], short: int) -> bool:
 
 def rise(run: Run) -> float:
     """Perplexity at `TIMES` the training length over that at once."""
-    short = run.recipe.data.length
-    at = {
+    short, at = run.recipe.data.length, perplexities(run)
+    return at[TIMES * short] / at[short]
+
+
+def rise_over_minimum(at: Mapping[int, float]) -> float:
+    """Perplexity at the longest length over the smallest of the curve, so that a fall before the rise does not hide it.
+
+    >>> rise_over_minimum({64: 5.0, 128: 4.0, 8192: 5.0})
+    1.25
+    """
+    return at[max(at)] / min(at.values())
+
+
+def perplexities(run: Run) -> dict[int, float]:
+    """By length, of the best checkpoint."""
+    return {
         row["length"]: row["value"]
         for row in run.result()["rows"]
         if (row["metric"], row["slice"], row["checkpoint"]) == ("perplexity", "uniform", "best")
     }
-    return at[TIMES * short] / at[short]
 
 
 def sorted_by_series(lab: Lab, corpus: str) -> Iterator[Row]:

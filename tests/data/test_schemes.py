@@ -6,8 +6,10 @@ from tenfold.data.places import Places
 from tenfold.data.schemes import (
     SCHEMES,
     abacus,
+    across,
     coupled,
     cyclic,
+    down,
     interpolated,
     randomized,
     shifted,
@@ -139,9 +141,24 @@ def test_interpolated_answers_of_an_encoder_decoder_have_their_own_limit(make_ba
 def test_names():
     assert SCHEMES.names() == [
         "abacus",
+        "across",
         "coupled",
         "cyclic",
+        "down",
         "interpolated",
         "randomized",
         "shifted",
     ]
+
+
+def test_patches_of_an_image_have_a_row_and_a_column(ragged_index):
+    """Nine patches are 3 x 3, six the first of these, two the first of 2 x 2; pads have no place."""
+    rows = down(TOKENS, ragged_index)["down"].tolist()
+    columns = across(TOKENS, ragged_index)["across"].tolist()
+    assert rows[0] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert columns[0] == [0, 1, 2] * 3
+    assert (rows[1][3:], columns[1][3:]) == ([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2])
+    assert (rows[2][7:], columns[2][7:]) == ([0, 0], [0, 1])
+    assert rows[2][:7] == columns[2][:7] == [-1] * 7
+    large = Places(index=torch.arange(576)[None])
+    assert down(TOKENS, large)["down"].max() == across(TOKENS, large)["across"].max() == 23

@@ -10,6 +10,8 @@ import tenfold as package
 from tenfold.core.errors import TenfoldError
 from tenfold.ledger import changed_experiment
 from tenfold.runs.recipe import Recipe
+from tenfold.sweeps.sweep import plan
+from tenfold.sweeps.sweep_text import expected_line
 
 FIELDS = {
     "kind", "undecided", "worst_seed_fails", "reduced",
@@ -172,6 +174,16 @@ def test_experiments_that_share_a_run_list_it_once(tenfold, tiny, paper):
     assert sorted(each["seed"] for each in json.loads(out)) == [0, 1, 2]
 
 
+def test_the_expected_time_comes_first(tiny, tmp_path):
+    """Counted from the operations of a step, without training."""
+    recipes = [Recipe.of(tiny.replace(seed=seed).as_json()) for seed in range(4)]
+    line = expected_line(plan(recipes, tmp_path), 2)
+    assert re.fullmatch(
+        r"4 runs, 0 of them finished; expected: about \S+ seconds of training on 2 cores here, and the time to measure",
+        line,
+    )
+
+
 def test_dry_run_lists_what_would_be_run(tenfold, tiny, tmp_path):
     code, out, _ = tenfold("reproduce", "tiny", "--dry-run", "--seeds", "0-2", "--json")
     assert code == 0
@@ -192,9 +204,10 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
 
     (tmp_path / "results").mkdir(exist_ok=True)
     (tmp_path / "results/CLAIMS.md").write_text("old")
-    code, out, _ = tenfold("reproduce", "tiny/counting", "--json")
+    code, out, err = tenfold("reproduce", "tiny/counting", "--json")
     (done,) = json.loads(out)
     assert code == 0
+    assert err == "2 runs, all of them finished; expected: the time to measure\n"
     changes = {each["id"]: (each["before"], each["after"]) for each in done["claims"]}
     assert changes == {
         "tiny/counts": ("open", "reproduced"),
@@ -213,6 +226,7 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     code, out, err = tenfold("reproduce", "tiny", "--seeds", "0-2")
     assert code == 1
     assert out == ""
+    assert err.startswith("3 runs, ")
     assert "failed: tiny/counting: 1 of 3 runs failed; tiny/adder, seed 2" in err
     assert "nothing was written" in err
     assert (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text() == rows

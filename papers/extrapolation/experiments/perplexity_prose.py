@@ -1,9 +1,9 @@
-"""Perplexity at up to 18 times the training length, of 12 encodings on docstrings, two seeds (Sections 3.2 and 3.4).
+"""Perplexity at up to 18 times the training length, of 17 encodings on docstrings, two seeds (Sections 3.2 and 3.4).
 
     tenfold reproduce extrapolation/perplexity-prose
 
-24 runs of about 3 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
-done again. As `extrapolation/perplexity`, without the powers of distance.
+34 runs of about 3 minutes each on an idle core at laptop scale, and a minute or two to measure each; finished runs are not
+done again. As `extrapolation/perplexity`.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
@@ -12,9 +12,7 @@ from tenfold.papers.extrapolation.experiments.perplexity import ENCODINGS
 from tenfold.runs.recipe_files import recipe
 
 CORPUS = "extrapolation/prose"
-NAMES = {
-    f"{CORPUS}-{kind}": words for kind, words in ENCODINGS.items() if not kind.startswith("power-")
-}
+NAMES = {f"{CORPUS}-{kind}": words for kind, words in ENCODINGS.items()}
 
 
 def grid(scale):

@@ -4,14 +4,17 @@
 
 Of the models that `extrapolation/perplexity` trains: perplexity at 18 times the training length over that at once (`rise`) with
 attention flatter or sharper (logits times 0.8 and 1.25, slices `times-0.8` and `times-1.25`) and sharper the longer the text (times
-ln(keys) / ln(training length) beyond that length, slice `log-length`); and by how much perplexity at 18 times differs in float64
-(`float64-difference`, as a share). Of new ones, trained for 333 steps at a quarter of the learning rate, at the same and at twice
-that: perplexity, and how far they look (`erf`). About 12 minutes a seed on one idle core at laptop scale, with the first two models
+ln(keys) / ln(training length) beyond that length, slice `log-length`); and by how much perplexity at 18 times differs in float64,
+bfloat16 and float16 (`float64-difference`, ..., as a share), weights and activations alike, with the `rise` in each (slices
+`float64`, ...). Biases are computed in single precision and rounded with the logits; losses are summed in double. Of new ones, trained for 333 steps at a quarter of the learning rate, at the same and at twice
+that: perplexity, and how far they look (`erf`). About 16 minutes a seed on one idle core at laptop scale, with the first two models
 at hand.
 """
 
 import copy
 import statistics
+
+import torch
 
 from tenfold.drawing import figures_from_rows as from_rows
 from tenfold.features.reach.run_reach import measured
@@ -22,6 +25,11 @@ from tenfold.runs.recipe_files import recipe
 NAMES = {"extrapolation/code-alibi": "ALiBi", "extrapolation/code-inverse": "1/n"}
 RATES = (0.25, 1, 2)  # of the recipe's own
 FACTORS = (0.8, 1.25)
+PRECISIONS = {
+    "float64": torch.float64,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
 
 
 def grid(scale):
@@ -58,10 +66,14 @@ def measured_again(lab, run):
             values = perplexity(run, model)
         value = values[TIMES * short] / values[short]
         yield {**about, "metric": "rise", "slice": slice, "value": value}
-    single, double = (perplexity(run, each) for each in (model, copy.deepcopy(model).double()))
-    value = abs(double[TIMES * short] / single[TIMES * short] - 1)
-    yield {**about, "metric": "float64-difference", "value": value}
+    single = perplexity(run, model)
     yield {**about, "metric": "rise", "value": single[TIMES * short] / single[short]}
+    for name, precision in PRECISIONS.items():
+        other = perplexity(run, copy.deepcopy(model).to(precision))
+        value = abs(other[TIMES * short] / single[TIMES * short] - 1)
+        yield {**about, "metric": f"{name}-difference", "value": value}
+        value = other[TIMES * short] / other[short]
+        yield {**about, "metric": "rise", "slice": name, "value": value}
 
 
 def tokens(run):

@@ -1,12 +1,25 @@
 """Experiments of the `extrapolation` paper that measure its language models again, at smoke scale and on few encodings."""
 
+import warnings
+
+import numpy as np
 import pytest
 import torch
 
 from tenfold.encodings import FIRE, ALiBi, Inverse, Learned, Power, Sandwich
 from tenfold.features.reach.series_by_name import series_of
 from tenfold.ledger.experiments import DrawingContext, Lab, find
-from tenfold.papers.extrapolation.convergence import added, converges, rise, series_in, settled
+from tenfold.papers.extrapolation.convergence import (
+    added,
+    converges,
+    perplexities,
+    rise,
+    rise_over_minimum,
+    series_in,
+    settled,
+)
+from tenfold.results.collect import collect
+from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
 
@@ -117,9 +130,18 @@ def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
     few.sweep(rates[:1])
     _, rows = measured("robustness", few)
     rises = by(rows, "rise")
-    assert {slice for _, slice in rises} == {"", "times-0.8", "times-1.25", "log-length"}
-    assert len(set(rises.values())) == len(rises) == 8  # each changes something
+    precisions = {"float64", "bfloat16", "float16"}
+    assert {slice for _, slice in rises} == {
+        "",
+        "times-0.8",
+        "times-1.25",
+        "log-length",
+    } | precisions
+    assert len(set(rises.values())) == len(rises) == 14  # each changes something
     assert max(by(rows, "float64-difference").values()) < 1e-5
+    halves = [by(rows, f"{name}-difference").values() for name in ("float16", "bfloat16")]
+    assert all(1e-9 < value < 0.01 for half in halves for value in half)
+    assert max(halves[0]) < max(halves[1])  # three more bits
     assert [name for name, _ in by(rows, "erf")] == ["code-alibi-rate-0.25"]
     committed = [
         {
@@ -134,6 +156,115 @@ def test_scaling_and_precision_are_asked_of_the_same_models(lab, tmp_path):
         for row in run.result()["rows"]
     ]
     assert drawn(experiment, committed, tmp_path) == {"rates"}
+
+
+def test_prose_has_every_encoding_that_code_has():
+    code, prose = (
+        {r.name.partition("-")[2] for r in find(f"extrapolation/{name}")[0].recipes("laptop", [0])}
+        for name in ("perplexity", "perplexity-prose")
+    )
+    assert code == prose
+    assert len(code) == 17
+
+
+def test_a_rise_is_seen_behind_a_fall():
+    assert rise_over_minimum({1: 2.0, 2: 1.0, 128: 1.5}) == 1.5
+    assert rise_over_minimum({1: 2.0, 2: 1.5, 128: 1.0}) == 1.0
+
+
+def test_far_is_128_times_the_training_length_at_every_scale():
+    (experiment,) = find("extrapolation/far")
+    for scale in ("smoke", "laptop", "paper"):
+        recipes = experiment.recipes(scale)
+        assert len(recipes) == 48
+        assert {max(r.eval.lengths) / r.data.length for r in recipes} == {128}
+        assert all(r.eval.n % max(r.eval.lengths) == 0 for r in recipes)
+
+
+@pytest.fixture(scope="module")
+def far(tmp_path_factory):
+    """ALiBi and 1/n after two steps, read at 128 times their training length."""
+    folder = tmp_path_factory.mktemp("far")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TENFOLD_CACHE", str(tmp_path_factory.mktemp("cache")))
+        made = Lab("smoke", [0], lambda recipes: [train(r, folder / r.run_name) for r in recipes])
+        few = {"train": {"steps": 2}}
+        made.sweep(
+            [recipe(f"extrapolation/far-{kind}", "smoke", **few) for kind in ("alibi", "inverse")]
+        )
+        yield made
+
+
+def committed_rows(lab):
+    return [row for run in lab.runs for row in collect([run.folder]).rows]
+
+
+@pytest.mark.full
+def test_far_is_judged_over_the_minimum_of_the_curve(far, tmp_path):
+    experiment, rows = measured("far", far)
+    assert by(rows, "converges") == {("far-alibi", ""): 1.0, ("far-inverse", ""): 0.0}
+    for run in far.runs:
+        at = perplexities(run)
+        assert set(at) == {16, 64, 2048}
+        name = run.recipe.name.removeprefix("extrapolation/")
+        expected = at[2048] / min(at.values())
+        assert by(rows, "rise-over-minimum")[name, ""] == expected >= 1
+    assert {row["length"] for row in rows} == {2048}
+    assert drawn(experiment, committed_rows(far), tmp_path) == {"far", "rise-far"}
+
+
+@pytest.mark.full
+def test_cut_fields_are_measured_beside_the_whole(far, tmp_path):
+    experiment, rows = measured("cut", far)
+    changes, kept = by(rows, "cut-change"), by(rows, "kept")
+    assert set(changes) == set(kept)
+    assert {slice for name, slice in changes if name == "far-inverse"} == {"within"}
+    shares = ("eps-0.5", "eps-0.05", "eps-0.01", "within")
+    assert {slice for name, slice in changes if name == "far-alibi"} == {*shares}
+    assert [kept["far-alibi", slice] for slice in shares[:3]] == [95, 407.5, 626.5]
+    assert kept["far-alibi", "within"] <= 16
+    assert set(by(rows, "cut-rise")) == {("far-alibi", "within"), ("far-inverse", "within")}
+    assert all(0.5 < value < 2 for value in changes.values())
+    assert drawn(experiment, rows, tmp_path) == {"cut"}
+
+
+@pytest.mark.full
+def test_books_and_wikipedia_are_read_from_local_copies(tmp_path, monkeypatch):
+    """The two corpora of the hub, in miniature; nothing is downloaded."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setenv("TENFOLD_CACHE", str(tmp_path / "cache"))
+    datasets.disable_progress_bars()
+    for name in ("books", "wikipedia"):
+        (tmp_path / name).mkdir()
+        for part, count in (("train", 300), ("validation", 60), ("test", 60)):
+            lines = [f"line {n} of the {part} of {name}\n" for n in range(count)]
+            datasets.Dataset.from_dict({"text": lines}).to_parquet(
+                tmp_path / name / f"{part}-00000-of-00001.parquet"
+            )
+    copies = {
+        "books": {"folder": str(tmp_path / "books")},
+        "wiki-book": {"wikipedia": str(tmp_path / "wikipedia"), "books": str(tmp_path / "books")},
+    }
+    for corpus, options in copies.items():
+        made = Lab("smoke", [0], lambda few: [train(r, tmp_path / r.run_name) for r in few])
+        made.sweep(
+            [
+                recipe(f"extrapolation/{corpus}-{kind}", "smoke", train={"steps": 2}).replace(
+                    task={"name": corpus, **options}
+                )
+                for kind in ("alibi", "inverse")
+            ]
+        )
+        experiment, rows = measured(f"perplexity-{corpus}", made)
+        assert by(rows, "largest-rise")[f"{corpus}-convergent", ""] == rise(made.runs[0])
+        assert by(rows, "smallest-rise")[f"{corpus}-divergent", ""] == rise(made.runs[1])
+        (folder := tmp_path / f"figures-{corpus}").mkdir()
+        figures = {f"perplexity-{corpus}", f"rise-{corpus}"}
+        assert drawn(experiment, committed_rows(made), folder) == figures
 
 
 def test_sums_differ_in_the_decoder_alone(tmp_path):
@@ -153,3 +284,39 @@ def test_sums_differ_in_the_decoder_alone(tmp_path):
     for each in rows:
         each["checkpoint"] = "best"
     assert drawn(experiment, rows, tmp_path) == {"sums-fields"}
+
+
+def test_images_differ_in_the_encoder_alone():
+    (experiment,) = find("extrapolation/images")
+    for scale in ("smoke", "laptop", "paper"):
+        recipes = experiment.recipes(scale, [0])
+        assert {max(r.eval.lengths) / r.data.length for r in recipes} == {9}  # 3 x 3
+        alike = {"encoder_pe": "none", "label": "bias", "name": "same"}
+        assert len({r.replace(**alike).fingerprint for r in recipes}) == 1
+
+
+@torch.no_grad()
+def test_the_weight_of_two_patches_is_that_of_both_directions():
+    """In the trained encoder as in theory: b(down) b(across), whatever side the other patch is on."""
+    built = build(recipe("extrapolation/images-alibi", "smoke"))
+    batch = built.source.batch(2, 16, np.random.default_rng(0), None)
+    at = batch.source.places
+    bias = built.model().reader().encodings[0].bias(at, at)  # (B|1, H, T, S)
+    row, column = torch.arange(16) // 4, torch.arange(16) % 4
+    for head, slope in enumerate((1 / 16, 1 / 256)):
+        far = (row[:, None] - row).abs() + (column[:, None] - column).abs()
+        torch.testing.assert_close(bias[0, head], -slope * far)
+
+
+@pytest.mark.full
+def test_images_are_measured_finer_and_larger(tmp_path):
+    (experiment,) = find("extrapolation/images")
+    made = Lab("smoke", [0], lambda few: [train(r, tmp_path / r.run_name) for r in few])
+    kinds = ("alibi", "sinusoidal")
+    made.sweep([recipe(f"extrapolation/images-{k}", "smoke", train={"steps": 2}) for k in kinds])
+    _, rows = measured("images", made)
+    assert {(row["slice"], row["metric"]) for row in rows} == {("canvas", "exact")}
+    assert {row["length"] for row in rows} == {16, 36, 64, 144}
+    own = [row for row in committed_rows(made) if row["metric"] == "exact"]
+    assert {row["slice"] for row in own} == {"uniform"}
+    assert drawn(experiment, [*committed_rows(made), *rows], tmp_path) == {"resolution", "canvas"}

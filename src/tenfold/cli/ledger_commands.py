@@ -16,6 +16,7 @@ from tenfold.core.errors import TenfoldError, unknown
 
 if TYPE_CHECKING:
     from tenfold.ledger.reproduce import Reproduction
+    from tenfold.runs.recipe import Recipe
 
 
 @app.command
@@ -141,7 +142,7 @@ def reproduce(
     from tenfold.ledger.reproduce import recipes_to_train
     from tenfold.ledger.reproduce import reproduce as run
     from tenfold.sweeps.sweep import plan
-    from tenfold.sweeps.sweep_text import print_plan
+    from tenfold.sweeps.sweep_text import expected_line, print_plan
 
     numbers = parse_numbers(seeds, "seed", 0) if seeds is not None else None
     names = only.split(",") if only is not None else []
@@ -151,9 +152,14 @@ def reproduce(
         if not recipes:
             return print(f"{experiment} trains nothing; it measures alone")
         return print_plan(plan(recipes, runs), workers, as_json=json_)
+
+    def expect(recipes: Sequence[Recipe]) -> None:
+        if recipes and scale != "smoke":
+            print(expected_line(plan(recipes, runs), workers), file=sys.stderr)
+
     done = run(
         experiment, scale, seeds=numbers, only=names, add=add, changes=changes, out=out, runs=runs, on=on,
-        workers=workers, address=address,
+        workers=workers, address=address, expect=expect,
         callback=None if json_ else partial(_print_reproduction, changed=bool(changes)),
     )  # fmt: skip
     if json_:

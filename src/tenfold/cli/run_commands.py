@@ -155,6 +155,18 @@ def eval(
         int | None,
         Parameter(help="Problems, or tokens of text, at each length; default: the recipe's."),
     ] = None,
+    cut_at_trf: Annotated[
+        float | None,
+        Parameter(
+            help="Cut the attention of each head at its theoretical receptive field: the nearest tokens that hold all but this share of its weight, such as 0.05."
+        ),
+    ] = None,
+    trf_within: Annotated[
+        int | None,
+        Parameter(
+            help="With --cut-at-trf: the field within this many tokens, which a series that diverges has too."
+        ),
+    ] = None,
     seed: ProblemSeed = 0,
     checkpoint: Checkpoint = "best",
     log_samples: Annotated[
@@ -169,6 +181,8 @@ def eval(
     `tenfold eval runs/my-run --lengths 5,10,20-40:10 --slices uniform,nines`
 
     `tenfold eval runs/my-run --pe rotary-yarn --pe.factor 4`
+
+    `tenfold eval runs/my-run --cut-at-trf 0.05`
     """
     from tenfold.results.sample_tables import sample_log
     from tenfold.runs.other_encoding import encodings_in
@@ -180,8 +194,16 @@ def eval(
     include_files(include)
     wanted = parse_lengths(lengths) if lengths is not None else None
     parts = slices.split(",") if slices is not None else None
-    others = encodings_in(encodings, ("lengths", "slices", "n", "seed", "checkpoint", "log_samples", "include", "json"))  # fmt: skip
+    others = encodings_in(encodings, ("lengths", "slices", "n", "cut_at_trf", "trf_within", "seed", "checkpoint", "log_samples", "include", "json"))  # fmt: skip
+    if trf_within is not None and cut_at_trf is None:
+        raise TenfoldError(f"--trf-within {trf_within} goes with --cut-at-trf, such as 0.05")
+    if cut_at_trf is not None and others:
+        raise TenfoldError(f"--cut-at-trf cuts the run's own encoding; leave --{next(iter(others)).replace('_', '-')} out")  # fmt: skip
     opened = open_run(run)
+    if cut_at_trf is not None:
+        from tenfold.features.reach.cut_attention import cut_at_reach
+
+        others = cut_at_reach(opened, cut_at_trf, trf_within, which=checkpoint)
     with (
         nullcontext() if log_samples is None else sample_log(log_samples) as log,
         Watch([opened.recipe.name], [0]) as watch,

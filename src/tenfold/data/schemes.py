@@ -160,6 +160,32 @@ def coupled(
     return places.add(coupled=_moved(places["significance"], _start(tokens, reach, generator)))
 
 
+def down(tokens: Tensor, places: Places, generator: torch.Generator | None = None) -> Places:
+    """The row of a patch in an image that is read row by row, the top one 0; the image is the least square that holds all.
+
+    >>> down(torch.zeros(1, 9), Places(index=torch.arange(9)[None]))["down"].tolist()
+    [[0, 0, 0, 1, 1, 1, 2, 2, 2]]
+    """
+    index = places["index"]
+    return places.add(down=torch.where(index >= 0, index // _side(index), -1))
+
+
+def across(tokens: Tensor, places: Places, generator: torch.Generator | None = None) -> Places:
+    """The column of a patch in the same image, the left one 0.
+
+    >>> across(torch.zeros(1, 9), Places(index=torch.arange(9)[None]))["across"].tolist()
+    [[0, 1, 2, 0, 1, 2, 0, 1, 2]]
+    """
+    index = places["index"]
+    return places.add(across=torch.where(index >= 0, index % _side(index), -1))
+
+
+def _side(index: Tensor) -> Tensor:
+    """How many patches a row of each image has: (B|1, 1)."""
+    count = index.amax(-1, keepdim=True) + 1
+    return count.clamp(min=1).double().sqrt().ceil().long()
+
+
 def periods(scheme: Scheme) -> dict[str, int]:
     """The axes on which a scheme repeats its places, and after how many tokens.
 
@@ -176,6 +202,6 @@ def periods(scheme: Scheme) -> dict[str, int]:
 SCHEMES: Registry[Places] = Registry(
     "scheme",
     "tenfold.schemes",
-    of=(shifted, randomized, interpolated, cyclic, abacus, coupled),
+    of=(shifted, randomized, interpolated, cyclic, abacus, coupled, down, across),
     takes=("tokens", "places", "generator"),
 )

@@ -68,6 +68,7 @@ def reproduce(
     workers: int | None = None,
     address: str | None = None,
     callback: Callable[[Reproduction], object] | None = None,
+    expect: Callable[[Sequence[Recipe]], object] | None = None,
 ) -> list[Reproduction]:
     """Run a paper's experiments and let their results decide its claims; the same call again completes it.
 
@@ -87,6 +88,7 @@ def reproduce(
         on: "local", or "ray" with the `address` of a cluster.
         workers: how many cores to use; by default all of them.
         callback: is called with each experiment when it is done.
+        expect: is called once with all recipes, when it is known that results can be written and before anything is trained.
     """
     chosen = find(name)
     if changes:
@@ -103,6 +105,8 @@ def reproduce(
     ]
     for experiment, folder in zip(chosen, folders, strict=True):
         check_place(folder, _planned(experiment, changes, scale, seeds, only), add)
+    if expect is not None:
+        expect(recipes_to_train(name, scale, seeds, only, changes))
 
     def train(recipes: Sequence[Recipe]) -> list[Any]:
         with Board() as board:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tenfold.runs.build import build
-from tenfold.runs.cost import Cost, cost, span
+from tenfold.runs.cost import USUAL_SHARE, Cost, cost, matmul_rate, span
 from tenfold.runs.terminal import Watch
 from tenfold.sweeps.local_pool import cores
 from tenfold.sweeps.sweep import Outcome, SweepEntry
@@ -48,13 +48,29 @@ def print_plan(
         )  # fmt: skip
     Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
     left = [row for row in rows if not row["finished"]]
-    hands = min(workers or cores(), max(1, len(left)))
-    seconds = max([sum(row["seconds"] for row in left) / hands, *(row["seconds"] for row in left)])
     print(
         f"{len(rows)} runs, {len(rows) - len(left)} of them finished; {sum(r['flops'] for r in left):.1e} FLOPs, "
-        f"{span(seconds)} of training on {hands} cores here, and the time to measure"
+        f"{_together([row['seconds'] for row in left], workers)}"
     )
     return None
+
+
+def expected_line(entries: Sequence[SweepEntry], workers: int | None) -> str:
+    """One line before training starts: the runs that are left and the time that they take, by the matrix-multiply rate here."""
+    left = [entry for entry in entries if not (entry.folder / "result.json").exists()]
+    if not left:
+        return f"{len(entries)} runs, all of them finished; expected: the time to measure"
+    rate = matmul_rate() * USUAL_SHARE
+    seconds = [each.counted.flops_per_step * each.recipe.train.steps / rate for each in left]
+    done = len(entries) - len(left)
+    return f"{len(entries)} runs, {done} of them finished; expected: {_together(seconds, workers)}"
+
+
+def _together(seconds: Sequence[float], workers: int | None) -> str:
+    """How long runs of so many seconds take side by side."""
+    hands = min(workers or cores(), max(1, len(seconds)))
+    longest = max([sum(seconds) / hands, *seconds])
+    return f"{span(longest)} of training on {hands} cores here, and the time to measure"
 
 
 def _costs(entries: Sequence[SweepEntry]) -> list[Cost]:

@@ -13,9 +13,11 @@ it are the theoretical receptive field (TRF) of the `extrapolation` paper (2307.
 | `advice.py` | what to expect of each encoding at a longer length |
 | `measured_rise.py` | what committed runs measured at a longer length |
 | `empirical_field.py`, `run_reach.py` | the receptive field of a trained model |
+| `cut_attention.py` | a trained model with attention cut at the TRF of each head |
 | `distance_profile.py`, `encoding_gallery.py` | the page that shows every encoding |
 | `reach_commands.py`, `reach_text.py`, `advice_text.py`, `run_reach_text.py` | commands and what they print |
 
 Python: `tenfold.reach(tenfold.ALiBi(heads=4).series(), eps=0.05)`, `measured(run)` in `run_reach.py`.
-Command line: `tenfold theory trf alibi`, `tenfold theory compare`, `tenfold theory advise`, `tenfold erf RUN`.
+Command line: `tenfold theory trf alibi`, `tenfold theory compare`, `tenfold theory advise`, `tenfold erf RUN`,
+`tenfold eval RUN --cut-at-trf 0.05`.
 """
