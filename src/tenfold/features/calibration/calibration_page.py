@@ -81,7 +81,7 @@ def answer(calibration: Calibration) -> list[str]:
     heads, empty = len(calibration.heads), len(calibration.transparent)
     enough = "" if calibration.interpolates else ", so its attention may be wrong"
     return [
-        f"The model is right on {calibration.accuracy} of its training lengths{enough}.",
+        f"The model is right on {calibration.accuracy}{enough}.",
         f"{heads - empty} of {heads} heads keep {calibration.kept} lines in all.",
         *([f"{empty} keep nothing and stay open: they see everything."] if empty else []),
         *(f"{note[:1].upper()}{note[1:]}." for note in calibration.notes),
