@@ -201,7 +201,7 @@ class Average:
     attention: Attention
     layer: int  # from 1
     tracks: tuple[Track, ...]
-    cells: Tensor  # (H, T, L), nan if no sample has such a pair
+    cells: Tensor  # (H, T, L), nan if no sample has such a pair; in an encoder T counts from the last token
 
     def side(self, track: Track) -> Side:
         """That of the track, but running text has no question: all of it is self-attention."""
@@ -359,7 +359,15 @@ def _looked(
             for logits, given in passes:  # several in a looped model
                 shown = (logits[:, :, -read:] > -math.inf).all(1)
                 open_pairs = shown & graded.unsqueeze(-1) & present.unsqueeze(-2)
-                yield where, layer + 1, given[:, :, -read:], open_pairs, pair_tracks
+                part = (where, layer + 1, given[:, :, -read:], open_pairs, pair_tracks)
+                yield part if where != "two-way" else _from_the_last(part)
+
+
+def _from_the_last(part: Part) -> Part:
+    """The same with queries in the opposite order: in place the last token is column 0, in frames of any width."""
+    where, layer, given, seen, pair_tracks = part
+    turned = [(names, numbers.flip(1)) for names, numbers in pair_tracks]
+    return where, layer, given.flip(2), seen.flip(1), turned
 
 
 def _along(
