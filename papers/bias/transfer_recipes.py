@@ -12,18 +12,30 @@ from tenfold.papers.bias.plain_recipes import (
 from tenfold.runs.recipe_files import family, merge
 
 # The rivals of the paper on tags and graphs. Relative keys are told differences of columns in cross-attention, as with sums.
-FAR = 256  # differences; tests have up to 80 words, the list of 30 edges has 91 tokens; an edge leads to a node of role 5
 RIVALS = {
     "rope": {**METHODS["rope"], "claim": "bias/abc-{what}-rivals"},
     "alibi": {**METHODS["alibi"], "claim": "bias/abc-{what}-rivals"},
     "relative": {
         **METHODS["relative"],
         "claim": "bias/abc-{what}-rivals",
-        "pe": {"name": "pairwise", "relation": {"name": "relative", "reach": FAR}},
-        "encoder_pe": {"name": "pairwise", "relation": {"name": "relative", "reach": FAR}},
-        "cross_pe": {"name": "pairwise", "relation": {"name": "joint", "reach": FAR, "roles": 6}},
     },
 }
+
+
+def relative(answer, question, column, roles):
+    """Relative keys that reach so far: in the answer, in the question, and from one to the other by column."""
+    own, encoder = ({"name": "relative", "reach": reach} for reach in (answer, question))
+    cross = {"name": "joint", "reach": column, "roles": roles}
+    named = zip(("pe", "encoder_pe", "cross_pe"), (own, encoder, cross), strict=True)
+    return {key: {"name": "pairwise", "relation": relation} for key, relation in named}
+
+
+# Tests have up to 80 words, or 60 edges of three tokens each; an edge leads to a node of role 5.
+REACHES = {
+    "bias/tagging-relative": relative(96, 96, 96, 5),
+    "bias/reachability-relative": relative(64, 192, 64, 6),
+}
+
 # About `what` and by which method; the sizes and trainings are those of the plain models.
 RIVALLED = {
     "tagging": {"words": "tags of up to 8 words"},
@@ -118,6 +130,7 @@ RECIPES = {
         merge(TAGGING, {"about": "{what} by {method}"}),
         {"what": {k: {**v, "about": "{what} by {method}"} for k, v in RIVALLED.items()}, "method": RIVALS},
         TAGGING_SCALES,
+        REACHES,
     ),
     **family(
         "bias/division-{method}",
