@@ -52,7 +52,8 @@ DIVISION = {
     "about": "4-digit numbers by one digit, from the highest digit on, by {method}",
     "task": "division",
     "format": "in-order",
-    "train": {"steps": 4000},
+    # after 1,250 of 1,500 steps of 128, 17% were right at 4 digits; whether these are enough was not tried
+    "train": {"steps": 8000, "schedule": "cosine"},
 }
 UNPADDED = {"smoke": {"format": "in-order"}, "paper": {"format": "in-order"}}
 

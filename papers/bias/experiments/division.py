@@ -4,7 +4,7 @@
 
 The first of the paper's open questions: does calibration go beyond N x 1? A remainder goes from column to column and is never written, but
 it follows from the digit and the quotient of the column before, so that two columns and the divisor decide. Beside it RoPE and ALiBi.
-About 15 minutes a seed on one idle core at laptop scale; finished runs are not done again.
+About an hour a seed on one core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
