@@ -125,16 +125,20 @@ METHODS = {
 
 # The plain model as the paper's code has it: all questions have the width of the longest test, so that training covers every
 # position, and six layers. Sinusoids are no larger than the embeddings of tokens, which the code multiplies by sqrt(D).
-# laptop scale: 4 digits and tests of up to 20, a quarter of the batch, from a rate of 0.001.
+# laptop scale: 4 digits and tests of up to 20, a quarter of the batch, from a rate of 0.001 down to 0: at a constant rate successor was
+# 96 to 98% right at 4 digits after 1,500 steps, and still moved between 68 and 100% from one measurement to the next.
 FAINT = {"name": "sinusoidal", "scale": 0.01}
-COVERED_PAPER = {"format": {"name": "reversed", "width": 61, "spare": 1}}
+COVERED_PAPER = {
+    "format": {"name": "reversed", "width": 61, "spare": 1},
+    "eval": {"lengths": [1, 2, 3, 4, 5, 6, 10, 12, 15, 18, 20, 30, 60]},
+}
 COVERED = {
     "about": "{task} by a plain encoder-decoder of six layers whose positions cover the longest test in training",
     "claim": "bias/vanilla-covered-stops",
     "format": {"name": "reversed", "width": 21, "spare": 1},
     "pe": FAINT,
     "model": {"layers": 6},
-    "train": {"steps": 4000, "batch": 64, "lr": 0.001},
+    "train": {"steps": 4000, "batch": 64, "lr": 0.001, "schedule": "cosine"},
     "eval": {"lengths": [1, 2, 3, 4, 5, 6, 8, 12, 16, 20], "n": 500, "every": 200, "validation_n": 200},
     "scales": {"smoke": {"format": {"name": "reversed", "width": 5, "spare": 1}}, "paper": COVERED_PAPER},
 }  # fmt: skip
@@ -275,7 +279,7 @@ RECIPES = {
             "cover": {"covered": COVERED},
         },
         SCALES,
-        {"bias/successor-vanilla-covered": {"train": {"steps": 1500}}},
+        {"bias/successor-vanilla-covered": {"train": {"steps": 3000}}},
     ),
     **family("bias/{what}", PLAIN, {"what": OTHERS}, SCALES),
     **family(

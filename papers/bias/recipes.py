@@ -2,6 +2,7 @@
 
 from tenfold.papers.bias.plain_recipes import FAINT, HALF, PAPER, PLAIN, SMOKE
 from tenfold.papers.bias.plain_recipes import RECIPES as PLAIN_RECIPES
+from tenfold.papers.bias.transfer_recipes import RECIPES as TRANSFER_RECIPES
 from tenfold.papers.certified.recipes import ADDITION as PROVABLE
 from tenfold.papers.certified.recipes import SCALES as PROVABLE_SCALES
 from tenfold.papers.certified.recipes import SEQ2SEQ
@@ -234,6 +235,7 @@ def certified(tasks, positions, layers):
 
 RECIPES = {
     **PLAIN_RECIPES,
+    **TRANSFER_RECIPES,
     **family(
         "bias/{task}-window{positions}",
         WINDOW,

@@ -3,11 +3,12 @@
     tenfold reproduce bias/baselines
 
 Sinusoids, RoPE, ALiBi, relative keys, randomized and interpolated positions on successor, addition and N x 1; of parity, the
-plain model (in Table 2) and relative keys, and the plain model on the final bit alone. 63 runs of 2 to 6 minutes each on an
-idle core at laptop scale; finished runs are not done again.
+plain model (in Table 2) and relative keys, and the plain model on the final bit alone. All but randomized positions and relative keys, which end at 128 and 64,
+are also asked at 100 and 200 digits. 63 runs of 2 to 6 minutes each on an idle core at laptop scale; finished runs are not done again.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
+from tenfold.ledger.measurements import farther
 from tenfold.runs.recipe_files import recipe
 
 METHODS = {
@@ -35,6 +36,7 @@ LENGTHS = {  # ours, and theirs for as many times the training length, or nearly
     "paper": {6: 6, 10: 10, 20: 20, 60: 60},
 }
 BITS = {"smoke": {2: 6}, "laptop": {n: n for n in (6, 10, 15, 20, 60)}}
+FAR = {"smoke": {6: 10}, "laptop": {100: 200, 200: 100}}  # lengths and how many problems
 STOPS = {6: 1.0, 10: 0.0, 20: 0.0, 60: 0.0}
 PUBLISHED = {
     **{f"bias/{task}-vanilla": STOPS for task in ("successor", "addition", "times")},
@@ -53,6 +55,11 @@ def series(task):
 def grid(scale):
     names = [name for task in TASKS for name in series(task)]
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in names]
+
+
+def measure_run(lab, run):
+    if not run.recipe.name.endswith(("randomized", "relative", "final-vanilla")):
+        yield from farther(lab, run, FAR.get(lab.scale, FAR["laptop"]))
 
 
 def draw(drawing):

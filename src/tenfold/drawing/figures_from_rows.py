@@ -159,6 +159,31 @@ def by_count(
     return _saved(figure, axes, path, title)
 
 
+def against(
+    rows: Sequence[Row],
+    settings: Mapping[str, float],
+    times: Sequence[int],
+    path: Path,
+    title: str,
+    words: str,
+) -> list[Path]:
+    """Exact match against a setting, a line for each multiple of the training length; `settings` by recipe."""
+    figure, axes = pyplot.subplots(figsize=LARGE, layout="constrained")
+    for number, many in enumerate(times):
+        values = {
+            setting: [
+                100 * row["value"]
+                for row in rows
+                if row["recipe"] == recipe and _is(row, "uniform") and row["length"] == many * row["trained"]
+            ]
+            for recipe, setting in settings.items()
+        }  # fmt: skip
+        entry = "the training length" if many == 1 else f"{many} times that"
+        _seeds(axes, style(number), values, entry)
+    axes.set(xlabel=words, ylabel=RIGHT, ylim=(-3, 103))
+    return _saved(figure, axes, path, title)
+
+
 def by_digit(
     rows: Sequence[Row], recipe: str, metrics: Series, path: Path, title: str
 ) -> list[Path]:
@@ -176,7 +201,7 @@ def by_digit(
     return _saved(figure, axes, path, title)
 
 
-def _seeds(axes: Any, look: Style, values: Mapping[int, Sequence[float]], words: str) -> None:
+def _seeds(axes: Any, look: Style, values: Mapping[Any, Sequence[float]], words: str) -> None:
     """A line through the median seeds, and from the worst to the best."""
     at = [place for place in values if values[place]]
     if at:

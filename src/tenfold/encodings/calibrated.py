@@ -38,7 +38,7 @@ class AttentionLine(pydantic.BaseModel):
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    attention: Literal["causal", "cross"]
+    attention: Literal["causal", "cross", "two-way"]
     layer: PositiveInt | None = None
     head: PositiveInt
     keys: str  # answer (with the token that starts it), start, operator, text, operand 1, ..., all
@@ -77,9 +77,10 @@ def members(keys: str, at: Places) -> Tensor:
 
     The token that starts the answer (`start`, or `=`) works on a column; an operator such as `+` does not.
     """
-    role, placed = at["role"], at["column"] >= 0
+    role = at["role"]
     if keys in OPERANDS:
         return role == OPERANDS[keys]
+    placed = at["column"] >= 0 if "column" in at else torch.zeros_like(role, dtype=torch.bool)
     return {
         "all": role >= 0,
         "text": role == Role.TEXT,
@@ -116,7 +117,8 @@ class Calibrated(PositionalEncoding):
 
     A head without lines sees everything, with no bias. A vertical line to `all` is a floor: a soft bias. In a
     decoder-only model tokens of the question see only themselves, as with an encoder of no layers, unless `question`
-    is `all`. Two-way attention has no lines. Lines have no end, so the bias has no limit.
+    is `all`, as it has to be in a language model, whose tokens are all text. In an encoder lines are of all tokens
+    (`two-way`); the encoder of an encoder-decoder has none. Lines have no end, so the bias has no limit.
 
     >>> lines = [
     ...     {
@@ -154,7 +156,8 @@ class Calibrated(PositionalEncoding):
                 raise TenfoldError(f"a line for head {line.head} of a model that has {heads} heads")
         axes = {line.axis for line in lines if line.axis is not None}
         digits = {"significance"} if any(line.digit is not None for line in lines) else set()
-        super().__init__("role", "column", *axes, *digits)
+        text = question == "all" and all(line.keys in ("text", "all") for line in lines)
+        super().__init__("role", *([] if text else ["column"]), *axes, *digits)
         self.heads, self.lines, self.question = heads, tuple(lines), question
         self.shared = all(line.layer is None for line in lines)
         self.kind, self.layer = Attends.CAUSAL, 1

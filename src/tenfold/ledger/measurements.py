@@ -130,8 +130,8 @@ def spread(lab: Lab, run: Run) -> Iterator[Row]:
 
 
 def looked_at(run: Run) -> list[tuple[int, dict[int, float]]]:
-    """Steps and exact match by length, from the evaluations during training."""
-    lines = [line for line in run.metrics() if "eval" in line]
+    """Steps and exact match by length, from the evaluations during training; a language model has none."""
+    lines = [line for line in run.metrics() if "exact" in line.get("eval", ())]
     return [
         (line["step"], {int(length): value for length, value in line["eval"]["exact"].items()})
         for line in lines

@@ -29,6 +29,7 @@ from tenfold.training.loop import Metrics
 
 class Source(ABC):
     layouts: ClassVar[frozenset[str]]  # of the models that can take its batches
+    running_text: ClassVar[bool] = False  # text that goes on, without questions and answers
 
     @property
     @abstractmethod

@@ -36,6 +36,7 @@ class Text(Source):
     """
 
     layouts: ClassVar[frozenset[str]] = frozenset({"causal"})
+    running_text: ClassVar[bool] = True
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe

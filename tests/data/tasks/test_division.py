@@ -71,3 +71,12 @@ def test_refusals(text, words):
 def test_a_sampler_of_products_is_refused(rng):
     with pytest.raises(TenfoldError, match="a sampler of products does not fit"):
         Division().sample(50, 3, rng, samplers.levels)
+
+
+def test_two_columns_and_the_divisor_decide_a_digit_after_the_first():
+    """What the remainder was before a column follows from the column, its quotient and the divisor: at most one fits."""
+    for divisor in range(1, 10):
+        for digit in range(10):
+            for quotient in range(10):
+                fits = [r for r in range(divisor) if (10 * r + digit) // divisor == quotient]
+                assert len(fits) <= 1

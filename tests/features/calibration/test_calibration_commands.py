@@ -144,6 +144,13 @@ def test_the_published_form_from_the_command_line(tenfold, tmp_path):
     rules = json.loads((tmp_path / "first" / "calibration.json").read_text())["rules"]
     assert (rules["lines"], rules["best"], rules["source"]) == ("matrix", "direction", "last")
     assert (rules["kappa_self"], rules["kappa_cross"], rules["right_only"]) == (0.87, 1.0, False)
+    assert (rules["rows"], rules["along"], rules["scores"]) == ("digits", "mean", "logits")
+    again = ("--coded", "--allow-imperfect", "--no-right-only", "--kappa-share", 0.2)
+    assert tenfold("calibrate", "first", *again, "--out", "coded.json")[0] == 0
+    rules = json.loads((tmp_path / "coded.json").read_text())["rules"]
+    assert (rules["rows"], rules["along"], rules["scores"]) == ("digits", "sum", "weights")
+    assert (rules["directions"], rules["cross_directions"]) == (["diagonal"], ["anti-diagonal"])
+    assert (rules["kappa_share"], rules["kappa_self"]) == (0.2, None)
     words = (
         "--calibrated",
         "first/calibration.json",

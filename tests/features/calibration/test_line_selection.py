@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.arithmetic.multiplication import Multiplication
@@ -194,9 +193,3 @@ def test_every_pair_has_the_track_that_plain_loops_give(make_batcher, ragged):
                 track = found.moving[number]
                 assert (track.keys, track.axis, track.offset) == (keys, "column", query - column)
                 assert track.direction == ("diagonal" if keys == "answer" else "anti-diagonal")
-
-
-def test_a_model_that_answers_in_place_is_refused(make_model, make_batcher, ragged):
-    model = make_model("encoder")
-    with pytest.raises(TenfoldError, match='kind "encoder" reads its answer in place'):
-        average(model, [make_batcher("in_place", frame=6)(ragged)])

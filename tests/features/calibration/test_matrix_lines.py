@@ -10,8 +10,9 @@ from tenfold.data.places import Places
 from tenfold.data.tasks import samplers
 from tenfold.encodings import Attends, Calibrated
 from tenfold.encodings.calibrated import UNSEEN, line_of
-from tenfold.features.calibration.line_selection import Rules, find
-from tenfold.features.calibration.mean_attention import STEPS, average
+from tenfold.features.calibration.calibrate import AS_CODED, PUBLISHED
+from tenfold.features.calibration.line_selection import Rules, find, highest_z
+from tenfold.features.calibration.mean_attention import STEPS, Average, Track, average
 from tenfold.models.layers import Attention
 
 RULES = Rules(
@@ -128,3 +129,35 @@ def test_wrong_answers_do_not_count(model_and_batch, monkeypatch):
     answer["is"] = torch.full_like(wrong, 0) - 1
     with pytest.raises(TenfoldError, match="no answer is right"):
         average(model, [batch], kind="matrix", right_only=True)
+
+
+def corner():
+    """Ten anti-diagonals of four rows: the fifth has most attention; the first is a corner of one cell that crosses another line."""
+    cells = torch.full((1, 4, 10), 0.05, dtype=torch.float64)
+    cells[0, :, 4] = 0.6
+    cells[0, :, 0] = torch.tensor([0.9, torch.nan, torch.nan, torch.nan])
+    lines = [Track("all", "anti-diagonal", "index", n, step=(1, -1)) for n in range(10)]
+    return Average("cross", 1, tuple(lines), cells)
+
+
+@pytest.mark.parametrize(("along", "kept"), [("mean", [0, 4]), ("sum", [4])])
+def test_a_corner_of_the_matrix_is_strong_by_its_mean_alone(along, kept):
+    rules = Rules(lines="matrix", along=along, kappa_share=0.39, scores="weights")
+    ((head,), notes) = find([corner()], rules)
+    assert sorted(line.offset for line in head.kept) == kept
+    assert not notes
+
+
+def test_the_kappas_of_the_paper_are_one_share_of_the_largest():
+    """Six rows of the answer have 6 diagonals; with the 125 tokens of the question they have 130 anti-diagonals."""
+    share = AS_CODED["kappa_share"]
+    assert PUBLISHED["kappa_self"] / highest_z(6) == pytest.approx(share, abs=0.01)
+    assert PUBLISHED["kappa_cross"] / highest_z(130) == pytest.approx(share, abs=0.01)
+    rules = Rules(kappa_share=share, kappa_self=0.5)
+    assert (rules.kappa("self", 6), rules.kappa("cross", 26)) == (0.5, share * 5)
+
+
+def test_cross_attention_may_have_directions_of_its_own():
+    rules = Rules(directions=("diagonal",), cross_directions=("anti-diagonal",), lines="matrix")
+    assert (rules.searched("self"), rules.searched("cross")) == (("diagonal",), ("anti-diagonal",))
+    assert Rules(directions=("diagonal",)).searched("cross") == ("diagonal",)

@@ -18,13 +18,13 @@ from tenfold.data.tasks.task import Examples, Ints, Task, Vocabulary
 
 
 class InOrder(Format):
-    """`cba` is answered `abc;` by the task `sorting`."""
+    """`cba` is answered `abc;` by the task `sorting`, `100/8` is answered `012;` by `division`."""
 
     name = "in-order"
     layouts = frozenset({"causal", "seq2seq"})
 
     def vocabulary(self, task: Task) -> Vocabulary:
-        if not isinstance(task, SequenceTask):
+        if not (isinstance(task, SequenceTask) or task.as_long):
             raise TenfoldError(
                 f'the format "{self.name}" writes sequences, and the task "{task.name}" has numbers, whose answers begin '
                 "with their units; use the format reversed"

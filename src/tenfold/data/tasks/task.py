@@ -181,6 +181,7 @@ class Task(ABC):
     extra: Sequence[str] = ""  # symbols that only answers have
     hub: ClassVar[int | None] = None  # the operand that every column needs, such as a multiplier
     no_transducer: str = "is not declared as a finite machine over columns"  # why, if it has none
+    as_long: bool = False  # whether a number's answer always has its length: then it may begin with its highest digit
     fills: bool = True  # whether a format may fill an operand with token 0 to a width, like 007
     base: int  # how many symbols inputs are made of
     operator: str  # a character; one for each operation of a task that has several

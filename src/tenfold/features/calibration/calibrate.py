@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,19 +11,21 @@ import numpy as np
 import torch
 
 from tenfold.core.errors import TenfoldError, unknown
+from tenfold.data.batch import Batch
 from tenfold.data.tasks.task import Examples
 from tenfold.evals.statistics import wilson
 from tenfold.features.calibration.calibration import Accuracy, Calibration, Positions
-from tenfold.features.calibration.line_selection import Compared, Rules, Source, find
+from tenfold.features.calibration.line_selection import Compared, Rows, Rules, Source, find
 from tenfold.features.calibration.mean_attention import (
     DIRECTIONS,
     STEPS,
+    Along,
     Direction,
     LineKind,
     Scores,
     average,
 )
-from tenfold.models import attention_in
+from tenfold.models import AttentionModel, attention_in
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which, open_run
 
@@ -33,7 +35,15 @@ SAMPLES, CHECKED = 256, 1000  # problems for mean attention, and for the accurac
 PART = 256  # problems of one length at a time
 # The options of `calibrate` that are the paper's own form, for a model whose training has one width: that of the longest test.
 PUBLISHED: dict[str, Any] = {
-    "lines": "matrix", "best": "direction", "source": "last", "right_only": True, "kappa_self": 0.87, "kappa_cross": 4.5,
+    "lines": "matrix", "best": "direction", "source": "last", "right_only": True, "rows": "digits",
+    "kappa_self": 0.87, "kappa_cross": 4.5,
+}  # fmt: skip
+# The same as the paper's code has it, which differs from the text: weights after the softmax, summed along lines, diagonals alone in
+# self-attention and anti-diagonals alone in cross-attention. Its two kappas, 0.87 among 6 lines and 4.5 among 130, are both 0.39
+# of the largest that a line could pass, so that this share stands for them with any number of lines.
+AS_CODED: dict[str, Any] = {
+    **{key: value for key, value in PUBLISHED.items() if not key.startswith("kappa")}, "kappa_share": 0.39,
+    "scores": "weights", "along": "sum", "directions": ("diagonal",), "cross_directions": ("anti-diagonal",),
 }  # fmt: skip
 
 
@@ -43,13 +53,17 @@ def calibrate(
     *,
     kappa_self: float | None = None,
     kappa_cross: float | None = None,
+    kappa_share: float | None = None,
     directions: tuple[Direction, ...] = DIRECTIONS,
+    cross_directions: tuple[Direction, ...] | None = None,
     source: Source = "each",
     scores: Scores = "logits",
     soft: bool = False,
     lines: LineKind = "tokens",
     best: Compared = "head",
     right_only: bool = False,
+    rows: Rows = "all",
+    along: Along = "mean",
     allow_imperfect: bool = False,
     checked: int = CHECKED,
     which: Which = "best",
@@ -57,14 +71,17 @@ def calibrate(
     """Find the lines along which a run's heads attend, on problems of its training lengths.
 
     `calibrate("runs/...", source="each").lines` -> [Line(attention="causal", layer=1, head=1, ...), ...]
-    `calibrate("runs/...", **PUBLISHED)`: the paper's own form.
+    `calibrate("runs/...", **PUBLISHED)`: the paper's own form; `**AS_CODED`: that of its code.
 
     Raises an error for a model that is not right on these problems, unless `allow_imperfect`. The result states its accuracy.
+    Of a language model, `samples` are stretches of its training text, and nothing has to be right.
     """
     for name, count in (("samples", samples), ("problems to check", checked)):
         if count < 1:
             raise TenfoldError(f"{count} {name}; at least 1")
-    for name, kappa in (("kappa_self", kappa_self), ("kappa_cross", kappa_cross)):
+    for name, kappa in (
+        ("kappa_self", kappa_self), ("kappa_cross", kappa_cross), ("kappa_share", kappa_share)
+    ):  # fmt: skip
         if kappa is not None and not math.isfinite(kappa):
             raise TenfoldError(f"a {name} of {kappa}; a number of sigmas is right: 0.87")
     for name, value, known in (
@@ -72,37 +89,50 @@ def calibrate(
         ("kind of scores", scores, get_args(Scores)),
         ("kind of lines", lines, get_args(LineKind)),
         ("best line to compare with", best, get_args(Compared)),
-        *(("direction", direction, STEPS) for direction in directions),
+        ("choice of answer tokens", rows, get_args(Rows)),
+        ("way to compare lines", along, get_args(Along)),
+        *(
+            ("direction", direction, STEPS)
+            for direction in (*directions, *(cross_directions or ()))
+        ),
     ):
         if value not in known:
             raise unknown(name, value, known)
-    further = [direction for direction in directions if direction not in DIRECTIONS]
+    every = (*directions, *(cross_directions or ()))
+    further = [direction for direction in every if direction not in DIRECTIONS]
     if further and lines == "tokens":
         raise TenfoldError(
             f"lines of tokens have no direction {further[0]}; lines of the matrix of indices have: --lines matrix"
         )
     rules = Rules(
-        scores=scores, kappa_self=kappa_self, kappa_cross=kappa_cross, directions=directions,
-        source=source, soft=soft, lines=lines, best=best, right_only=right_only,
+        scores=scores, kappa_self=kappa_self, kappa_cross=kappa_cross, kappa_share=kappa_share,
+        directions=directions, cross_directions=cross_directions, along=along, source=source, soft=soft, lines=lines, best=best, right_only=right_only, rows=rows,
     )  # fmt: skip
     run = run if isinstance(run, Run) else open_run(run)
     torch.set_num_threads(run.recipe.train.threads)
-    attention_in(run.model(which), "calibration")
-    right = accuracy(run, checked, which)
-    if right.value < ENOUGH and not allow_imperfect:
+    model = attention_in(run.model(which), "calibration").cpu()
+    text = run.built.source.running_text
+    if text and (right_only or rows == "digits"):
+        wrong, other = ("right_only", "false") if right_only else ("rows digits", "all")
+        raise TenfoldError(f"{run.folder} is a language model, which has no answers: {wrong} says nothing of it; {other} is right")  # fmt: skip
+    stretches = list(_stretches(run, samples)) if text else []
+    right = _right_tokens(model, stretches) if text else accuracy(run, checked, which)
+    if right.value < ENOUGH and not allow_imperfect and not text:
         raise TenfoldError(
             f"{run.folder} is right on {right}, so its attention may be wrong; calibration needs {ENOUGH:.0%}. "
             "Train longer, or use --allow-imperfect"
         )
-    batches = map(run.built.batcher, _problems(run, samples, (13,)))
+    problems = [] if text else list(_problems(run, samples, (13,)))
     averages = average(
-        run.model(which).cpu(), batches, scores, kind=lines, directions=directions, right_only=right_only
+        model, stretches if text else map(run.built.batcher, problems), scores, kind=lines, directions=every,
+        right_only=right_only, own_answers=not text,
+        digits=(torch.from_numpy(part.longest) for part in problems) if rows == "digits" else None,
     )  # fmt: skip
     heads, notes = find(averages, rules)
     size = run.recipe.model
     return Calibration(
         run=run.folder.resolve().name, kind=size.kind, layers=size.layers, heads_a_layer=size.heads, samples=samples, rules=rules,
-        accuracy=right, interpolates=right.value >= ENOUGH, heads=tuple(heads), notes=tuple(notes),
+        accuracy=right, interpolates=text or right.value >= ENOUGH, heads=tuple(heads), notes=tuple(notes), text=text,
     )  # fmt: skip
 
 
@@ -134,6 +164,28 @@ def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
     for start in range(0, n, PART):
         length = built.length_at(rng, run.recipe.data.length)
         yield built.batcher.task.sample(min(PART, n - start), length, rng, built.draw)
+
+
+STRETCHES = 32  # stretches of text at a time
+
+
+def _stretches(run: Run, n: int) -> Iterator[Batch]:
+    """Stretches of the training text, each as long as in training."""
+    rng, length = np.random.default_rng((run.recipe.seed, 13)), run.recipe.data.length
+    for start in range(0, n, STRETCHES):
+        yield run.built.source.batch(min(STRETCHES, n - start), length, rng, None)
+
+
+@torch.inference_mode()
+def _right_tokens(model: AttentionModel, batches: Iterable[Batch]) -> Accuracy:
+    """The share of tokens that were the likeliest after those before them."""
+    model.eval()
+    hits = [model(batch).argmax(-1) == batch.target for batch in batches]
+    right, n = sum(int(hit.sum()) for hit in hits), sum(hit.numel() for hit in hits)
+    low, high = wilson(right, n)
+    return Accuracy(
+        value=right / n, n=n, low=low, high=high, unit="next tokens of its training text"
+    )
 
 
 def with_lines(recipe: Recipe, calibration: Calibration, positions: Positions = "drop") -> Recipe:

@@ -15,16 +15,17 @@ from tenfold.features.calibration.line_selection import FiniteStrict, Head, Rule
 
 
 class Accuracy(FiniteStrict):
-    """Exact match on problems of the training lengths, with its 95% interval."""
+    """Exact match on problems of the training lengths, with its 95% interval; of a text, the share of right tokens."""
 
     value: float
     n: int
     low: float
     high: float
+    unit: str = "problems of its training lengths"
 
     def __str__(self) -> str:
         interval = f"95% interval {self.low:.1%} to {self.high:.1%}"
-        return f"{self.value:.1%} of {self.n} problems of its training lengths ({interval})"
+        return f"{self.value:.1%} of {self.n} {self.unit} ({interval})"
 
 
 class Calibration(FiniteStrict):
@@ -40,6 +41,7 @@ class Calibration(FiniteStrict):
     interpolates: bool  # false if it was calibrated in spite of a low accuracy
     heads: tuple[Head, ...]
     notes: tuple[str, ...] = ()
+    text: bool = False  # of a language model, whose accuracy is that of single tokens
 
     @pydantic.model_validator(mode="after")
     def _within(self) -> Calibration:
@@ -77,7 +79,7 @@ class Calibration(FiniteStrict):
     def encoding(self) -> dict[str, Any]:
         """The value of a recipe's `pe`."""
         lines = [line.model_dump(mode="json", exclude_none=True) for line in self.lines]
-        return {"name": "calibrated", "lines": lines}
+        return {"name": "calibrated", "lines": lines} | ({"question": "all"} if self.text else {})
 
     def save(self, path: Path) -> None:
         """Write JSON, with one text line for each attention line."""

@@ -26,19 +26,36 @@ def calibrate(
     kappa_cross: Annotated[
         float | None, Parameter(help="The same for cross-attention; 4.5 in the paper.")
     ] = None,
+    kappa_share: Annotated[
+        float | None,
+        Parameter(
+            help="A kappa for any number of lines: this share of the largest that some line could pass; 0.39 in the paper's code."
+        ),
+    ] = None,
     directions: Annotated[
-        str,
+        str | None,
         Parameter(
             help="Which lines to look for: some of diagonal, anti-diagonal, vertical; of the matrix also "
-            "diagonal-2, anti-diagonal-2: two keys a query."
+            "diagonal-2, anti-diagonal-2: two keys a query. Default: the first three."
         ),
-    ] = "diagonal,anti-diagonal,vertical",
+    ] = None,
+    cross_directions: Annotated[
+        str | None, Parameter(help="The same for cross-attention; default: as --directions.")
+    ] = None,
     published: Annotated[
         bool,
         Parameter(
             negative=(),
-            help="The paper's own form: --lines matrix --best direction --from last --right-only --kappa-self 0.87 "
-            "--kappa-cross 4.5; each can still be named.",
+            help="The paper's own form: --lines matrix --best direction --from last --right-only --rows digits "
+            "--kappa-self 0.87 --kappa-cross 4.5; each can still be named.",
+        ),
+    ] = False,
+    coded: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="The form of the paper's code: as --published, with --scores weights --along sum --directions diagonal "
+            "--cross-directions anti-diagonal --kappa-share 0.39 in place of the kappas; each can still be named.",
         ),
     ] = False,
     lines: Annotated[
@@ -59,6 +76,17 @@ def calibrate(
             help="Average over problems that are answered right (the paper); default: over all."
         ),
     ] = None,
+    rows: Annotated[
+        Literal["all", "digits"] | None,
+        Parameter(
+            help="Average over all answer tokens, or over those in whose column some number has a digit (the paper's "
+            "code); default all."
+        ),
+    ] = None,
+    along: Annotated[
+        Literal["mean", "sum"] | None,
+        Parameter(help="Compare means along lines, or sums (the paper's code); default mean."),
+    ] = None,
     from_: Annotated[
         Literal["last", "each"] | None,
         Parameter(
@@ -67,8 +95,9 @@ def calibrate(
         ),
     ] = None,
     scores: Annotated[
-        Literal["logits", "weights"], Parameter(help="Attention before or after the softmax.")
-    ] = "logits",
+        Literal["logits", "weights"] | None,
+        Parameter(help="Attention before or after the softmax; default logits."),
+    ] = None,
     soft: Annotated[
         bool,
         Parameter(
@@ -101,7 +130,7 @@ def calibrate(
     `tenfold calibrate runs/my-run --from each --out lines.json`
     """
     from tenfold.core.errors import TenfoldError
-    from tenfold.features.calibration.calibrate import FILE, PUBLISHED, directions_of
+    from tenfold.features.calibration.calibrate import AS_CODED, FILE, PUBLISHED, directions_of
     from tenfold.features.calibration.calibrate import calibrate as find
     from tenfold.features.calibration.calibration_page import write_calibration
     from tenfold.features.calibration.calibration_text import as_json, calibration_lines
@@ -114,13 +143,15 @@ def calibrate(
         raise TenfoldError(f"--out {out} is the file of lines; their page, .html, is beside it")
     named = {
         "kappa_self": kappa_self, "kappa_cross": kappa_cross, "source": from_, "lines": lines, "best": best,
-        "right_only": right_only,
+        "right_only": right_only, "rows": rows, "along": along, "scores": scores, "kappa_share": kappa_share,
+        "directions": directions and directions_of(directions),
+        "cross_directions": cross_directions and directions_of(cross_directions),
     }  # fmt: skip
-    options = {key: value for key, value in named.items() if value is not None}
+    options = (PUBLISHED if published else {}) | (AS_CODED if coded else {})
+    options |= {key: value for key, value in named.items() if value is not None}
     calibration = find(
-        opened, samples, directions=directions_of(directions), scores=scores, soft=soft,
-        allow_imperfect=allow_imperfect, which=checkpoint, **((PUBLISHED if published else {}) | options),
-    )  # fmt: skip
+        opened, samples, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint, **options
+    )
     path = out or opened.folder / FILE
     calibration.save(path)
     own = opened.folder / "recipe.yaml"  # as it was trained: its name has no scale and no changes

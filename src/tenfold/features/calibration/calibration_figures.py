@@ -49,7 +49,7 @@ def draw_calibration(
         which = (
             "all layers, from the last" if calibration.rules.source == "last" else f"layer {layer}"
         )
-        path = folder / f"{name}-{SIDES[attention].split('-')[0]}-{layer}"
+        path = folder / f"{name}-{SIDES[attention].removesuffix('attention').strip(' -')}-{layer}"
         drawn.append(save_figure(figure, path, f"{SIDES[attention]}, {which}", None))
     return drawn
 

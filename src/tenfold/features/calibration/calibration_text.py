@@ -8,7 +8,7 @@ from typing import Any
 from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.line_selection import Head, Scored
 
-SIDES = {"causal": "self-attention", "cross": "cross-attention"}
+SIDES = {"causal": "self-attention", "cross": "cross-attention", "two-way": "two-way attention"}
 
 
 def calibration_lines(calibration: Calibration, dropped: int = 2) -> list[str]:
@@ -33,10 +33,14 @@ def calibration_lines(calibration: Calibration, dropped: int = 2) -> list[str]:
 
 def thresholds(calibration: Calibration) -> str:
     """`self: automatic, cross: kappa 4.5`."""
-    how = {side: calibration.rules.kappa(side) for side in ("self", "cross")}
+    rules = calibration.rules
+    share = rules.kappa_share
+    unnamed = (
+        "automatic" if share is None else f"kappa {share:.0%} of the largest that a line could pass"
+    )
+    how = {"self": rules.kappa_self, "cross": rules.kappa_cross}
     return ", ".join(
-        f"{side}: {'automatic' if kappa is None else f'kappa {kappa:g}'}"
-        for side, kappa in how.items()
+        f"{side}: {unnamed if kappa is None else f'kappa {kappa:g}'}" for side, kappa in how.items()
     )
 
 

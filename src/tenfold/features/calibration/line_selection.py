@@ -16,6 +16,7 @@ from torch import Tensor
 from tenfold.encodings.calibrated import AttentionLine
 from tenfold.features.calibration.mean_attention import (
     DIRECTIONS,
+    Along,
     Attention,
     Average,
     Direction,
@@ -32,15 +33,21 @@ class FiniteStrict(pydantic.BaseModel):
 
 Source = Literal["last", "each"]
 Compared = Literal["head", "direction"]
+Rows = Literal["all", "digits"]
 
 
 class Rules(FiniteStrict):
-    """The rules by which lines are chosen. Without a kappa the threshold is automatic."""
+    """The rules by which lines are chosen. Without a kappa the threshold is automatic.
+
+    `kappa_share` is a kappa for any number of lines: a share of the largest that some line could pass (`highest_z`).
+    """
 
     scores: Scores = "logits"
     kappa_self: float | None = None
     kappa_cross: float | None = None
+    kappa_share: float | None = None
     directions: tuple[Direction, ...] = DIRECTIONS
+    cross_directions: tuple[Direction, ...] | None = None  # None: the same in cross-attention
     source: Source = "each"  # separate lines for each layer, or the last layer's for all
     soft: bool = False
     lines: LineKind = "tokens"  # of the matrix of indices: all lines count, short ones too
@@ -48,9 +55,22 @@ class Rules(FiniteStrict):
         "head"  # what a line's bias is relative to: the best line of the head, or of its direction
     )
     right_only: bool = False  # averages over right answers alone
+    rows: Rows = "all"  # all answer tokens, or those in whose column some number has a digit
 
-    def kappa(self, side: str) -> float | None:
-        return self.kappa_self if side == "self" else self.kappa_cross
+    along: Along = "mean"  # what is compared: means along lines, or sums
+
+    def kappa(self, side: str, lines: int) -> float | None:
+        """The kappa of so many lines of one direction; None: automatic."""
+        named = self.kappa_self if side == "self" else self.kappa_cross
+        if named is not None or self.kappa_share is None:
+            return named
+        return self.kappa_share * highest_z(lines)
+
+    def searched(self, side: str) -> tuple[Direction, ...]:
+        """The directions of the lines that may be kept."""
+        if side == "cross" and self.cross_directions is not None:
+            return self.cross_directions
+        return self.directions
 
 
 class Scored(FiniteStrict):
@@ -155,23 +175,24 @@ def _families(
     each: Average, head: int, rules: Rules, notes: dict[str, None]
 ) -> Iterator[LineFamily]:
     """Families of lines. A line at less than half as many answer tokens as the longest of its family is not compared."""
-    means, lengths = each.means[head], each.lengths
+    means, lengths = each.strength(rules.along)[head], each.lengths
     for side, direction in itertools.product(get_args(Side), get_args(Direction)):
         mine = [
             n
             for n, track in enumerate(each.tracks)
-            if (track.side(each.attention), track.direction) == (side, direction)
+            if (each.side(track), track.direction) == (side, direction)
         ]
         longest = max((int(lengths[n]) for n in mine), default=0)
         compared = [n for n in mine if rules.lines == "matrix" or 2 * int(lengths[n]) >= longest]
         if not compared:
             continue
         threshold = None
-        if direction in rules.directions:
+        if direction in rules.searched(side):
             threshold = _threshold(side, direction, means[compared], rules, notes)
-        along = rules.kappa(side) is None
+        along = rules.kappa(side, len(compared)) is None
         lines = tuple(
-            _scored(each, head, n, threshold, short=n not in compared, along=along) for n in mine
+            _scored(each, head, n, float(means[n]), threshold, short=n not in compared, along=along)
+            for n in mine
         )
         yield LineFamily(side=side, direction=direction, threshold=threshold, lines=lines)
 
@@ -179,11 +200,11 @@ def _families(
 def _threshold(
     side: str, direction: str, means: Tensor, rules: Rules, notes: dict[str, None]
 ) -> float | None:
-    kappa = rules.kappa(side)
+    kappa = rules.kappa(side, len(means))
     if kappa is None:
         return automatic(means, logarithm=rules.scores == "weights")
     most = highest_z(len(means))
-    if kappa >= most:
+    if kappa >= most and rules.kappa_share is None:
         notes[
             f"{side}-attention has {len(means)} {direction} lines, none of which can be more than {most:.2f} sigma "
             f"above the mean: a kappa of {kappa:g} keeps none"
@@ -192,13 +213,13 @@ def _threshold(
 
 
 def _scored(
-    each: Average, head: int, number: int, threshold: float | None, *, short: bool, along: bool
-) -> Scored:
+    each: Average, head: int, number: int, mean: float, threshold: float | None, *, short: bool, along: bool
+) -> Scored:  # fmt: skip
     """Score a line. If `along`, it must exceed the threshold at more than a third of its answer tokens, not only in the mean.
 
     Otherwise a single place with very high attention would raise every line that crosses it.
     """
-    track, mean = each.tracks[number], float(each.means[head, number])
+    track = each.tracks[number]
     cells = [
         None if cell != cell else round(cell, 4) for cell in each.cells[head, :, number].tolist()
     ]

@@ -23,11 +23,13 @@ from tenfold.data.places import Places, distance, in_order
 from tenfold.encodings.calibrated import OPERANDS, line_of, members
 from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.model import trace
+from tenfold.models.stack import Encodings
 
 Direction = Literal["diagonal", "anti-diagonal", "vertical", "diagonal-2", "anti-diagonal-2"]
-Attention = Literal["causal", "cross"]
+Attention = Literal["causal", "cross", "two-way"]  # two-way: an encoder's
 Side = Literal["self", "cross"]
 LineKind = Literal["tokens", "matrix"]
+Along = Literal["mean", "sum"]
 DIRECTIONS: tuple[Direction, ...] = ("diagonal", "anti-diagonal", "vertical")  # the paper's
 # How many keys further a line of the matrix is, one query further: the paper's (1,1), (1,-1), (1,0), and two that fit questions
 # in which a column has two tokens.
@@ -53,9 +55,14 @@ class Track(NamedTuple):
     step: tuple[int, int] | None = None  # of a line of the matrix of indices
 
     def side(self, attention: Attention) -> Side:
-        """The paper's term: among tokens of the answer, or from the answer to the question."""
+        """The paper's term: among tokens of the answer, or from the answer to the question.
+
+        An encoder has no answer of its own, so all its lines are compared as self-attention.
+        """
         if self.step is not None:
-            return "self" if attention == "causal" else "cross"
+            return "cross" if attention == "cross" else "self"
+        if attention == "two-way":
+            return "self"
         return "self" if self.keys in ("answer", "start") else "cross"
 
     def __str__(self) -> str:
@@ -100,7 +107,7 @@ def tracks(q_at: Places, k_at: Places, graded: Tensor, present: Tensor) -> Track
         if axis is not None:
             behind, related = distance(q_at[axis], k_at[axis])
             on = (related & mine.unsqueeze(-2)).expand(shape) & graded.unsqueeze(-1)
-            direction = _direction(keys, axis, mine, k_at)
+            direction = _direction(keys, axis, mine, k_at, graded, q_at)
             for offset in behind.expand(shape)[on].unique().tolist():
                 here = Track(keys, direction, axis, offset)
                 number = moving.setdefault(here, len(moving))
@@ -115,6 +122,8 @@ def _axis(keys: str, mine: Tensor, q_at: Places, k_at: Places, graded: Tensor) -
 
     Digits without a column, such as a multiplier's, belong to every column, so they have no lines.
     """
+    if "column" not in k_at:  # running text
+        return "index"
     columns = k_at["column"].expand_as(mine)[mine]
     if (columns >= 0).all() and (q_at["column"].expand_as(graded)[graded] >= 0).all():
         return "column"
@@ -123,13 +132,23 @@ def _axis(keys: str, mine: Tensor, q_at: Places, k_at: Places, graded: Tensor) -
     return "index" if several and keys != "operator" and (digits < 0).all() else None
 
 
-def _direction(keys: str, axis: str, mine: Tensor, k_at: Places) -> Direction:
-    """Anti-diagonal if places decrease from left to right, as in numbers with the most significant digit first."""
-    place, index = (k_at[name].expand_as(mine).double() for name in (axis, "index"))
+def _direction(
+    keys: str, axis: str, mine: Tensor, k_at: Places, graded: Tensor, q_at: Places
+) -> Direction:
+    """Anti-diagonal if places of keys decrease from left to right and those of queries increase, or the other way round.
+
+    Numbers begin with their most significant digit, answers of decoders with their units; in place both decrease.
+    """
+    slope = _slope(axis, mine, k_at) * (-1 if _slope(axis, graded, q_at) < 0 else 1)
+    return "diagonal" if slope > 0 or (slope == 0 and keys == "answer") else "anti-diagonal"
+
+
+def _slope(axis: str, mine: Tensor, at: Places) -> float:
+    """Positive if the places of these tokens increase from left to right."""
+    place, index = (at[name].expand_as(mine).double() for name in (axis, "index"))
     count = mine.sum(1, keepdim=True).clamp(min=1)
     middle = [(each * mine).sum(1, keepdim=True) / count for each in (place, index)]
-    slope = float(((place - middle[0]) * (index - middle[1]) * mine).sum())
-    return "diagonal" if slope > 0 or (slope == 0 and keys == "answer") else "anti-diagonal"
+    return float(((place - middle[0]) * (index - middle[1]) * mine).sum())
 
 
 def _upright(
@@ -168,7 +187,9 @@ def matrix_tracks(
 
 
 Scores = Literal["logits", "weights"]
-NAMES: dict[Attention, str] = {"causal": "attention", "cross": "cross"}  # in a block
+NAMES: dict[Attention, str] = {  # in a block
+    "causal": "attention", "cross": "cross", "two-way": "attention",
+}  # fmt: skip
 # kind of attention, layer, scores (B, H, T, S), which of them are visible (B, T, S), and their tracks
 Part = tuple[Attention, int, Tensor, Tensor, Numbered]
 
@@ -180,12 +201,21 @@ class Average:
     attention: Attention
     layer: int  # from 1
     tracks: tuple[Track, ...]
-    cells: Tensor  # (H, T, L), nan if no sample has such a pair
+    cells: Tensor  # (H, T, L), nan if no sample has such a pair; in an encoder T counts from the last token
+
+    def side(self, track: Track) -> Side:
+        """That of the track, but running text has no question: all of it is self-attention."""
+        text = all(each.keys == "text" for each in self.tracks)
+        return "self" if text else track.side(self.attention)
 
     @property
     def means(self) -> Tensor:
         """(H, L): d_l of the paper, the mean along a line."""
         return self.cells.nanmean(1)
+
+    def strength(self, along: Along) -> Tensor:
+        """(H, L): the mean along a line, or the sum, with which a line of few cells cannot be strong."""
+        return self.means if along == "mean" else self.cells.nansum(1)
 
     @property
     def lengths(self) -> Tensor:
@@ -202,20 +232,27 @@ def average(
     kind: LineKind = "tokens",
     directions: Iterable[Direction] = DIRECTIONS,
     right_only: bool = False,
+    digits: Iterable[Tensor] | None = None,
+    own_answers: bool = True,
 ) -> list[Average]:
     """Average the attention of every layer over the model's own answers to these problems.
 
     Logits are the scores before the softmax, as in the paper's formula. Weights are the scores after it. Lines are those of
     tokens, or of the matrix in the paper's directions and any further `directions`. With `right_only` a problem counts if its whole answer is right.
+    `digits` has, for each batch, the number of columns (B,) that count; answer tokens above them are padding, and are left out.
+    Without `own_answers` attention is that over the true tokens, as of running text.
     """
     model = attention_in(model, "calibration")
-    if not model.stack.causal:
-        raise TenfoldError(
-            f'a model of the kind "{model.name}" reads its answer in place; calibration needs one that '
-            "writes it token by token: seq2seq or decoder"
-        )
     matrix = tuple(dict.fromkeys((*DIRECTIONS, *directions))) if kind == "matrix" else None
-    read = (answered(model, batch, right_only) for batch in batches)
+    counted = (
+        ((batch, None) for batch in batches)
+        if digits is None
+        else zip(batches, digits, strict=True)
+    )
+    read = (
+        answered(model, batch, right_only, upto) if own_answers else batch
+        for batch, upto in counted
+    )
     parts = (part for batch in read if len(batch) for part in _looked(model, batch, scores, matrix))
     averages = _averaged(parts)
     if not averages:
@@ -233,7 +270,8 @@ def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
     def parts() -> Iterator[Part]:
         for batch in batches:
             own, read = batch.sequence, batch.read
-            sides = {"causal": (model.stack.encodings, own)}
+            sides: dict[Attention, tuple[Encodings, Tokens]]
+            sides = {_own(model): (model.stack.encodings, own)}
             if model.stack.cross_encodings is not None and batch.source is not None:
                 sides["cross"] = model.stack.cross_encodings, batch.source
             for where, layer, logits, seen, pair_tracks in _looked(model, batch, "logits"):
@@ -246,7 +284,7 @@ def biases(model: AttentionModel, batches: Iterable[Batch]) -> list[Average]:
                     where,
                     layer,
                     added,
-                    (key <= query) | torch.full_like(seen, where == "cross"),
+                    (key <= query) | torch.full_like(seen, where != "causal"),
                     pair_tracks,
                 )
 
@@ -269,14 +307,28 @@ def _averaged(parts: Iterable[Part]) -> list[Average]:
     ]
 
 
-def answered(model: Model, batch: Batch, right_only: bool = False) -> Batch:
-    """The batch with the model's own answers in place of the true answers; with `right_only`, its right answers alone."""
+def answered(
+    model: Model, batch: Batch, right_only: bool = False, upto: Tensor | None = None
+) -> Batch:
+    """The batch with the model's own answers in place of the true answers; with `right_only`, its right answers alone.
+
+    Answer tokens of column `upto` (B,) and above are not graded.
+    """
     tokens, answer = batch.sequence.tokens.clone(), model.answer(batch)
     tokens[:, batch.given :] = answer[:, : tokens.shape[1] - batch.given]
     filled = replace(batch, sequence=replace(batch.sequence, tokens=tokens))
+    if upto is not None:
+        column = batch.sequence.places.last(batch.read)["column"]
+        target = batch.target.masked_fill(column >= upto[:, None], IGNORED)
+        filled = replace(filled, target=target)
     if not right_only:
         return filled
     return filled.rows(((answer == batch.target) | (batch.target == IGNORED)).all(1))
+
+
+def _own(model: AttentionModel) -> Attention:
+    """The kind of a model's attention to its own sequence."""
+    return "causal" if model.stack.causal else "two-way"
 
 
 def _looked(
@@ -287,7 +339,7 @@ def _looked(
 ) -> Iterator[Part]:
     """The scores of every attention of every layer, along lines of tokens, or of the matrix in these directions."""
     blocks, read = len(model.stack.blocks), batch.read
-    sources: dict[Attention, Tokens | None] = {"causal": batch.sequence, "cross": batch.source}
+    sources: dict[Attention, Tokens | None] = {_own(model): batch.sequence, "cross": batch.source}
     graded = batch.target != IGNORED  # tokens after the end of an answer are not graded
     with trace(model) as seen:
         model(batch)
@@ -303,15 +355,19 @@ def _looked(
             pair_tracks = matrix_tracks(*pairs, matrix, crossing=where == "cross")
         for layer in range(blocks):
             name = f"stack.blocks.{layer}.{NAMES[where]}"
-            logits = seen[f"{name}.logits"][0][:, :, -read:]
-            open_pairs = (logits > -math.inf).all(1) & graded.unsqueeze(-1) & present.unsqueeze(-2)
-            yield (
-                where,
-                layer + 1,
-                seen[f"{name}.{scores}"][0][:, :, -read:],
-                open_pairs,
-                pair_tracks,
-            )
+            passes = zip(seen[f"{name}.logits"], seen[f"{name}.{scores}"], strict=True)
+            for logits, given in passes:  # several in a looped model
+                shown = (logits[:, :, -read:] > -math.inf).all(1)
+                open_pairs = shown & graded.unsqueeze(-1) & present.unsqueeze(-2)
+                part = (where, layer + 1, given[:, :, -read:], open_pairs, pair_tracks)
+                yield part if where != "two-way" else _from_the_last(part)
+
+
+def _from_the_last(part: Part) -> Part:
+    """The same with queries in the opposite order: in place the last token is column 0, in frames of any width."""
+    where, layer, given, seen, pair_tracks = part
+    turned = [(names, numbers.flip(1)) for names, numbers in pair_tracks]
+    return where, layer, given.flip(2), seen.flip(1), turned
 
 
 def _along(

@@ -42,6 +42,7 @@ class Division(NumberTask):
     operator = "/"
     terms = 2
     hub = 1
+    as_long = True
     no_transducer = "needs the remainder of the higher columns, which a machine that begins with the units does not know"
     usual_sampler = staticmethod(numbers)
 
