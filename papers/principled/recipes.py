@@ -3,6 +3,7 @@
 from tenfold.papers.principled.addition_recipes import (
     ADDITION,
     ENCODINGS,
+    MINI,
     PAPER,
     SMOKE,
     UNITS_FIRST_PAPER,
@@ -11,12 +12,16 @@ from tenfold.papers.principled.addition_recipes import (
     units_first,
 )
 from tenfold.papers.principled.addition_recipes import RECIPES as SUMS
+from tenfold.papers.principled.upward_recipes import RECIPES as UPWARD
 from tenfold.runs.recipe_files import family, merge
 
 
-def with_shorter(share):
-    """Problems of the longest length, and this share of those with a shorter number."""
-    return {"name": "mixed", "share": share, "easy": "longest", "hard": "unequal"}
+def with_shorter(share, digits=None):
+    """Problems of the longest length, and this share of those with a shorter number; of some digits alone."""
+    if digits is None:
+        return {"name": "mixed", "share": share, "easy": "longest", "hard": "unequal"}
+    easy, hard = ({"name": name, "digits": digits} for name in ("domain", "unequal"))
+    return {"name": "mixed", "share": share, "easy": easy, "hard": hard}
 
 
 # Sums modulo a number, from n digits, with a learned vector per position.
@@ -218,6 +223,15 @@ MULTIPLICATIONS = {
             "paper": {"format": UNITS_FIRST_PAPER, "pe": relative(256)},
         },
     },
+    # Two steps, (a+b)*c of 1 and 2 digits, `^00012+00034*00005=`. The answer has a digit more than a product.
+    "two-steps": {
+        "about": "GPT nano on (a+b)*c of 1 and 2 digits with a learned vector per position",
+        "claim": "principled/two-steps-truncates",
+        "task": {"name": "multiplied-sum", "digits": 5},
+        "pe": {"name": "learned", "limit": 32},
+        "train": {"steps": 20000},
+        "scales": {"paper": {"task": {"name": "multiplied-sum", "digits": 9}}},
+    },
     # Sums and products in one model, of 1 and 2 digits in equal parts; the operator tells which: `^00012+00034=`, `^00012*00034=`.
     "two-operations": {
         "about": "GPT nano on sums and products of 1 and 2 digits in one model with a learned vector per position",
@@ -228,13 +242,61 @@ MULTIPLICATIONS = {
     },
 }
 
+# Training that leaves digits out, beyond sums: full products, and sums and products modulo 50, each with its own settings.
+HOLES = {"no-nine": ("012345678", "without a 9"), "holes": ("6789", "of the digits 6 to 9 alone")}
+
+
+def left_out(words, sampler, paper=lambda digits: {"name": "domain", "digits": digits}):
+    """What training leaves out of some problems: `sampler` draws them from the digits that are left, `paper` at its scale."""
+    return {
+        which: {
+            "about": f"GPT nano on {words} {text}, with a learned vector per position",
+            "claim": "principled/coverage-beyond-sums",
+            "data": {"sampler": sampler(digits)},
+            "scales": {"paper": {"data": {"sampler": paper(digits)}}},
+        }
+        for which, (digits, text) in HOLES.items()
+    }
+
+
+def of_two_lengths(digits):
+    return {**MULTIPLICATION["data"]["sampler"], "digits": digits}
+
+
+PRODUCT_HOLES = left_out("products of 1 and 2 digits", of_two_lengths, of_two_lengths)
+MODULAR_HOLES = left_out("2-digit sums modulo 50", lambda digits: with_shorter(0.8, digits))
+MODULAR_PRODUCT_HOLES = left_out(
+    "2-digit products modulo 50", lambda digits: with_shorter(0.5, digits)
+)
+
+
+def by_mini(words):
+    """GPT mini on problems modulo a number, in these words."""
+    about = f"GPT mini on 2-digit {words} modulo {{modulus}} with a learned vector per position"
+    return {"mini": {"about": about, "claim": "principled/moduli-mini", **MINI}}
+
+
+# One modulus that divides a power of ten, one of which a third of the sums is right (30), one of which hardly any is.
+SUMS_BY_MINI, PRODUCTS_BY_MINI = by_mini("sums"), by_mini("products")
+
+
+def some(options, *labels):
+    return {label: options[label] for label in labels}
+
+
 MODULAR_NAME = "principled/modular-{modulus}-{encoding}"
-FIFTY, HUNDRED = ({key: MODULI[key]} for key in ("50", "100"))
+FIFTY, HUNDRED = some(MODULI, "50"), some(MODULI, "100")
 RECIPES = {
     **SUMS,
+    **UPWARD,
     **family(MODULAR_NAME, MODULAR, {"modulus": MODULI, "encoding": ABSOLUTE}, MODULAR_SCALES),
     **family(MODULAR_NAME, MODULAR, {"modulus": FIFTY | HUNDRED, "encoding": RELATIVE}, MODULAR_SCALES),
     **family(MODULAR_NAME, MODULAR, {"modulus": FIFTY, "encoding": OTHERS}, MODULAR_SCALES),
     **family("principled/modular-product-{modulus}", PRODUCT, {"modulus": PRODUCT_MODULI}, PRODUCT_SCALES),
+    **family(MODULAR_NAME, MODULAR, {"modulus": some(MODULI, "30", "50", "101"), "encoding": SUMS_BY_MINI}, MODULAR_SCALES),
+    **family("principled/modular-product-{modulus}-{size}", PRODUCT, {"modulus": some(PRODUCT_MODULI, "50", "101"), "size": PRODUCTS_BY_MINI}, PRODUCT_SCALES),
+    **family("principled/modular-{modulus}-{without}", MODULAR, {"modulus": FIFTY, "without": MODULAR_HOLES}, MODULAR_SCALES),
+    **family("principled/modular-product-{modulus}-{without}", PRODUCT, {"modulus": some(PRODUCT_MODULI, "50"), "without": MODULAR_PRODUCT_HOLES}, PRODUCT_SCALES),
+    **family("principled/multiplication-{without}", MULTIPLICATION, {"without": PRODUCT_HOLES}, MULTIPLICATION_SCALES),
     **family("principled/{what}", MULTIPLICATION, {"what": MULTIPLICATIONS}, MULTIPLICATION_SCALES),
 }  # fmt: skip

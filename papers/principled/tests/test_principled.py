@@ -8,7 +8,12 @@ import pytest
 from tenfold.ledger.claims import read_claims
 from tenfold.ledger.experiments import DrawingContext, Lab, find
 from tenfold.ledger.statuses import ledger
-from tenfold.papers.principled.experiments import convergence, coverage
+from tenfold.papers.principled.experiments import (
+    convergence,
+    coverage,
+    coverage_beyond_sums,
+    two_steps,
+)
 from tenfold.runs.build import build
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
@@ -26,19 +31,30 @@ FIGURES = {
     "convergence": {"over-training"},
     "least-data": {"in-domain", "upward"},
     "two-operations": {"by-length"},
+    "two-steps": {"truth", "last-digits"},
+    "coverage-beyond-sums": {"products", "modular-sums", "modular-products"},
+    "width": {
+        f"{positions}-{against}"
+        for positions in ("absolute", "relative")
+        for against in ("truth", "last-digits")
+    },
+    "relative-upward": {"by-length"},
 }
 TWICE = {"exact", "exact-truncated", "exact-predicted", "no-end"}
 METRICS = {
     "addition": TWICE,
     "digits": {"moved-by-dropped", "moved-by-kept", "explained-true"},
     "modular-addition": TWICE,
-    "moduli": {"exact", "exact-predicted"},
+    "moduli": TWICE,
     "encodings": {"exact", "exact-truncated", "no-end"},
     "multiplication": TWICE,
     "modular-multiplication": TWICE,
     "coverage": {"exact", "exact-covered"},
+    "coverage-beyond-sums": {"exact", "exact-covered"},
+    "two-steps": TWICE,
+    "width": {"exact", "exact-truncated", "no-end"},
 }
-QUICK = {"convergence", "two-operations"}
+QUICK = {"convergence", "two-operations", "two-steps", "relative-upward"}
 UNTRAINED = {  # at smoke scale: answers that are all alike, nothing fitted, other counts
     "addition-absolute, explained: no rows",
     "addition-followed, exact-at-fit, +2 digits: no rows",
@@ -145,6 +161,74 @@ def test_sums_without_carries_are_counted():
     drawn = {(int(a @ (1, 10)), int(b @ (1, 10))) for a, b in digits.astype(int)}
     share = coverage.covered("principled/addition-no-carry", 2)
     assert share == pytest.approx(len(drawn) / 9900)
+
+
+@pytest.mark.parametrize(
+    ("name", "digits", "share"),
+    [
+        ("multiplication-holes", "6789", 384 / 9900),
+        ("modular-50-no-nine", "012345678", 6480 / 9900),
+    ],
+)
+def test_what_training_covers_beyond_sums(name, digits, share):
+    """Counted pair by pair; and nothing else is drawn."""
+    name = f"principled/{name}"
+    pairs = [(a, b) for a in range(100) for b in range(100) if max(a, b) > 9]
+    kept = [pair for pair in pairs if {*f"{pair[0]}{pair[1]}"} <= {*digits}]
+    assert len(kept) / len(pairs) == pytest.approx(share)
+    assert coverage_beyond_sums.covered(name, 2) == pytest.approx(share)
+    built = build(recipe(name))
+    drawn = built.batcher.task.sample(500, 2, np.random.default_rng(0), built.draw)
+    inside = np.arange(drawn.operands.shape[2]) < drawn.lengths[..., None]
+    assert {str(digit) for digit in np.unique(drawn.operands[inside])} <= {*digits}
+
+
+@pytest.mark.parametrize("digits", [1, 2])
+def test_two_steps_are_unchanged_as_often_as_counted(digits):
+    """Every problem whose longest number has 2 digits, and all of 1."""
+    numbers = np.arange(100)
+    a, b, c = np.meshgrid(numbers, numbers, numbers)
+    same = (a + b) * c == (a % 10**digits + b % 10**digits) * (c % 10**digits)
+    longest = np.maximum(np.maximum(a, b), c)
+    for length in (1, 2):
+        here = (longest >= 10) if length == 2 else (longest < 10)
+        share = two_steps.unchanged(length, digits)
+        assert share * int(here.sum()) == int(same[here].sum())
+
+
+def test_widths_differ_in_their_padding_alone():
+    """And own width is as wide as the longest number and one place: four places at n = 3."""
+    for positions in ("absolute", "relative"):
+        of = {w: recipe(f"principled/addition-width-{w}-{positions}") for w in ("own", "5", "9", "20")}  # fmt: skip
+        one = of["9"].as_json()
+        for width, each in of.items():
+            changed = each.replace(name=one["name"], about=one["about"], format=one["format"], eval=one["eval"])  # fmt: skip
+            assert changed.fingerprint == of["9"].fingerprint
+            places = {"own": 4}.get(width) or int(width)
+            batch = build(each).batch_at(0)
+            assert batch.given == 2 * places + 3  # ^, +, =
+
+
+def test_own_width_moves_digits_apart_and_one_width_does_not():
+    """How far the token that writes the tens is from the tens of both numbers, at 3 and at 12 digits."""
+
+    def apart(name, digits):
+        built = build(recipe(f"principled/addition-relative-{name}"))
+        batch = built.batcher(built.batcher.parse("1" * digits + "+" + "2" * digits))
+        at = batch.sequence.places
+        column, role, index = (at[axis][0].tolist() for axis in ("column", "role", "index"))
+        writes = next(i for i in range(batch.given - 1, len(index)) if column[i] == 1)
+        return [index[writes] - index[i] for i in range(batch.given - 1) if column[i] == 1 and role[i] > 2]  # fmt: skip
+
+    assert apart("one-width", 3) == apart("one-width", 12)
+    assert apart("own-index", 3) != apart("own-index", 12)
+
+
+@pytest.mark.parametrize("name", ["addition-absolute", "modular-50", "modular-product-101"])
+def test_mini_is_the_size_of_the_paper(name):
+    for scale in ("laptop", "paper"):
+        model = recipe(f"principled/{name}-mini", scale).model
+        assert (model.layers, model.heads, model.width) == (6, 6, 384)
 
 
 @pytest.mark.parametrize(("name", "least"), [("gpt2", 80e6), ("gpt2-medium", 300e6)])

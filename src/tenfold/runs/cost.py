@@ -74,7 +74,8 @@ def cost(built: Built) -> Cost:
     """Count, and time a few real steps where they are short."""
     options, counted = built.recipe.train, count(built)
     torch.set_num_threads(options.threads)
-    expected = counted.flops_per_step / (matmul_rate() * USUAL_SHARE)
+    with step_precision(options):
+        expected = counted.flops_per_step / (matmul_rate() * USUAL_SHARE)
     seconds, measured = expected * options.steps, False
     free = available()
     if expected < PATIENCE and (free is None or counted.memory_bytes < free):
@@ -102,7 +103,7 @@ def _tried(built: Built) -> float:
 
 
 def matmul_rate(size: int = 1024) -> float:
-    """Floating-point operations a second of a large product, with the threads that are set."""
+    """Floating-point operations a second of a large product, with the threads and the precision that are set."""
     a, b = torch.randn(size, size), torch.randn(size, size)
     fastest = float("inf")
     for _ in range(4):

@@ -296,3 +296,15 @@ def residue(digits):
     for digit in reversed(digits.tolist()):
         value = (value * 10 + digit) % MODULUS
     return value
+
+
+@pytest.mark.parametrize("digits", ["6789", "012345678", "05"])
+def test_unequal_numbers_of_some_digits_alone(rng, digits):
+    """Lengths are drawn as without them; every number of these digits occurs."""
+    operands, lengths = samplers.unequal(rng, 4000, 2, 2, 10, digits=digits)
+    assert (np.sort(lengths, 1) == [1, 2]).all()
+    longer = operands[lengths == 2] @ np.array([1, 10])
+    shorter = operands[lengths == 1] @ np.array([1, 10])
+    numbers = [n for n in range(100) if {*str(n)} <= {*digits}]
+    assert set(shorter.tolist()) == {n for n in numbers if n < 10}
+    assert set(longer.tolist()) == {n for n in numbers if n >= 10}

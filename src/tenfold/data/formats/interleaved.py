@@ -56,7 +56,7 @@ class Interleaved(Padded):
             fill(question, inside, digit, examples.role(m), own, place)
         if marked:
             first = from_right == columns[:, None] * terms
-            operator = vocabulary.operator + examples.operators
+            operator = vocabulary.operator + examples.operator_before(1)
             above = columns[:, None] if self.mark else -1
             fill(question, first, operator, Role.OPERATOR, -1, above)
         return Written(question, size, *self.answer(examples, vocabulary))

@@ -164,7 +164,7 @@ class InPlace(Format):
         fields = [examples.room if m == examples.short else frame for m in range(terms)]
         answer = self._answer(examples, vocabulary, frame)
         size = max(sum(fields) + terms - 1, answer.column.shape[1])
-        operator = vocabulary.operator + examples.operators  # (N|1, 1)
+        operator = vocabulary.operator + examples.operator_before(1)  # (N|1, 1)
         tokens = np.broadcast_to(operator, (n, size)).astype(np.int64)  # between fields
         role = np.full((len(examples.hubs), size), Role.OPERATOR, dtype=np.int64)
         significance = np.full((n, size), -1, dtype=np.int64)
@@ -182,6 +182,7 @@ class InPlace(Format):
             column[:, field] = np.where(hub, -1, significance[:, field])
             end = field.start - 1
             if m:
+                tokens[:, end] = vocabulary.operator + examples.operator_before(m)[:, 0]
                 tokens[examples.lengths[:, m - 1] == 0, end] = vocabulary.pad
         column[:, size - answer.column.shape[1] :] = answer.column
         question = Line(tokens, role, significance, column)
@@ -309,7 +310,7 @@ class Reversed(Padded):
             fill(question, inside, digit, examples.role(m), place, column)
             if m:
                 between = (from_right == length) & (lengths[:, m - 1, None] > 0)
-                operator = vocabulary.operator + examples.operators
+                operator = vocabulary.operator + examples.operator_before(m)
                 fill(question, between, operator, Role.OPERATOR, -1, -1)
             from_right = from_right - length - 1
         return Written(question, size, *self.answer(examples, vocabulary))

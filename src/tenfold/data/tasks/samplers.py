@@ -16,7 +16,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Registry, Spec
 from tenfold.data.tasks.carries import draw_carries, draw_cascade
 from tenfold.data.tasks.carry_levels import Draw, Measure, common, counted, of_levels
-from tenfold.data.tasks.domains import domain
+from tenfold.data.tasks.domains import Domain, domain
 from tenfold.data.tasks.finite import finite
 from tenfold.data.tasks.task import Digits, Ints, Sampler, significant
 
@@ -58,11 +58,30 @@ def longest(rng: np.random.Generator, n: int, length: int, terms: int, base: int
     return digits, drawn
 
 
-def unequal(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:
-    """One randomly chosen operand has exactly `length` digits; the others are shorter (if `length` is above 1)."""
+def unequal(
+    rng: np.random.Generator,
+    n: int,
+    length: int,
+    terms: int,
+    base: int,
+    *,
+    digits: str | None = None,
+) -> Drawn:
+    """One randomly chosen operand has exactly `length` digits; the others are shorter (if `length` is above 1).
+
+    With `digits`, such as "6789", no other digit occurs: training with holes.
+    """
     drawn = rng.integers(1, max(length, 2), (n, terms))
     drawn[np.arange(n), rng.integers(0, terms, n)] = length
-    return of_lengths(rng, drawn, length, base)
+    if digits is None:
+        return of_lengths(rng, drawn, length, base)
+    operands = np.zeros((n, terms, length), dtype=np.uint8)
+    for size in range(1, length + 1):  # a domain of one number of one length is uniform
+        here = drawn == size
+        operands[here, :size] = Domain([size], digits=digits).draw(rng, int(here.sum()), 1, base)[
+            0
+        ][:, 0]
+    return operands, drawn
 
 
 def no_carry(rng: np.random.Generator, n: int, length: int, terms: int, base: int) -> Drawn:

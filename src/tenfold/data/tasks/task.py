@@ -53,7 +53,8 @@ class Examples:
     12+345: operands [[[2, 1, 0], [5, 4, 3]]], lengths [[2, 3]], answer [[7, 5, 3, 0]], answer_length [3].
 
     Problems of one task may have fewer operands than others: the first ones are missing, of length 0. `hub`, `beyond`
-    and `operator` are one for all problems, or an array with one for each.
+    and `operator` are one for all problems, or an array with one for each. Where a problem has different operators, such
+    as (1+2)*3, `operator` is a tuple of them.
     """
 
     operands: Digits  # (N, M, W), zero beyond each operand's length
@@ -64,7 +65,9 @@ class Examples:
         None  # the operand that every column needs, such as a multiplier; -1: none
     )
     beyond: Beyond | NDArray[np.str_] = "nothing"
-    operator: int | Ints = 0  # which of the task's operators
+    operator: int | Ints | tuple[int, ...] = (
+        0  # which of the task's; a tuple: one before each operand but the first
+    )
     wording: Wording | None = None  # the words around the numbers of all, where a person wrote them
     budget: Ints | None = None  # (N,): the most tokens an answer may have; None: `longest + room`
     columns: Ints | None = None  # (N, A): the input position of each answer token, in reading order
@@ -93,10 +96,10 @@ class Examples:
         own = Role.OPERAND + (operand if self.short is not None else self.operands.shape[1])
         return np.where(self.hubs == operand, own, Role.OPERAND + operand)
 
-    @property
-    def operators(self) -> Ints:
-        """Which of the task's operators each problem has: (N, 1), or (1, 1) where all are alike."""
-        return np.reshape(self.operator, (-1, 1))
+    def operator_before(self, operand: int) -> Ints:
+        """Which of the task's operators stands before an operand: (N, 1), or (1, 1) where all problems are alike."""
+        own = self.operator[operand - 1] if isinstance(self.operator, tuple) else self.operator
+        return np.reshape(own, (-1, 1))
 
     def beyond_of(self, row: int) -> str:
         """What an answer has above its highest digit."""
@@ -271,9 +274,13 @@ class Task(ABC):
 
     def question(self, examples: Examples, row: int) -> str:
         """The problem as a person writes it: `12+345`."""
-        pairs = zip(examples.operands[row], examples.lengths[row], strict=True)
-        sign = self.operator[int(examples.operators[row % len(examples.operators), 0])]
-        return sign.join(self.text(tokens, length) for tokens, length in pairs if length)
+        text = ""
+        for m, length in enumerate(examples.lengths[row].tolist()):
+            if length and text:
+                before = examples.operator_before(m)
+                text += self.operator[int(before[row % len(before), 0])]
+            text += self.text(examples.operands[row, m], length) if length else ""
+        return text
 
     def truth(self, examples: Examples, row: int) -> str:
         """The true answer as a person writes it."""
@@ -300,7 +307,11 @@ class NumberTask(Task):
             raise TenfoldError(
                 f'"{shortened(text)}" is not {what} in base {self.base}; write it as "{example}"'
             )
-        terms = [term.lstrip("0") or "0" for term in terms]
+        return self.as_operands(terms)
+
+    def as_operands(self, texts: Sequence[str]) -> tuple[Digits, Ints]:
+        """One problem with these numbers, which the caller has checked: ["12", "0345"] -> (1, M, W), (1, M)."""
+        terms = [text.lstrip("0") or "0" for text in texts]
         lengths = np.array([[len(term) for term in terms]], dtype=np.int64)
         operands = np.zeros((1, self.terms, int(lengths.max())), dtype=np.uint8)
         for m, term in enumerate(terms):

@@ -82,6 +82,11 @@ class Several(NumberTask):
                 raise TenfoldError(f'"{label}" counts in base {part.base}, others in {self.base}')
             if part.terms == 1:
                 raise TenfoldError(f'"{label}" is of one number, so no operator distinguishes it')
+            if len(part.operator) > 1:
+                raise TenfoldError(
+                    f'"{label}" is of the task "{part.name}", which has several operators itself; '
+                    "a part has one"
+                )
             other = seen.setdefault((part.operator, part.terms), label)
             if other != label:
                 raise TenfoldError(
@@ -192,7 +197,7 @@ class Several(NumberTask):
 
     def _of(self, part: Task, examples: Examples) -> Ints:
         """The rows of a part's problems."""
-        sign = examples.operators[:, 0] == self.operator.index(part.operator)
+        sign = examples.operator_before(1)[:, 0] == self.operator.index(part.operator)
         return np.flatnonzero(sign & ((examples.lengths > 0).sum(1) == part.terms))
 
     def hard(self, length: int) -> dict[str, dict[str, Sampler]]:
