@@ -17,6 +17,7 @@ FIGURES = {
     "multiplication-3": {"figure-5"},
     "multiplication-3-augmented": {"figure-5"},
     "multiplication-augmented": {"augmented"},
+    "samplers": {"samplers", "samplers-augmented"},
     "no-carry": {"figure-10"},
 }
 METRICS = {
@@ -25,6 +26,7 @@ METRICS = {
     "multiplication": {"exact", "digit", "exact-gain"},
     "multiplication-2": {"exact", "digit", "exact-gain"},
     "multiplication-3": {"exact", "digit", "exact-gain"},
+    "samplers": {"exact", "digit", "exact-gain"},
 }
 QUICK = {"augmentation", "long-addition"}
 
