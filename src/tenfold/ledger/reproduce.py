@@ -121,10 +121,10 @@ def reproduce(
         if decides and result.folder is not None:
             _update_pages(experiment.paper, shelf)
             after = _statuses(experiment, shelf)
-            changes = (
+            claims = (
                 {"id": key, "before": before.get(key, "new"), "after": after[key]} for key in after
             )
-            result = replace(result, claims=tuple(changes))
+            result = replace(result, claims=tuple(claims))
         done.append(result)
         if callback is not None:
             callback(result)
