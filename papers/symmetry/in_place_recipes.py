@@ -309,6 +309,57 @@ OWN = {
 for kind in POSITIONS:
     OWN[f"symmetry/multiplication-1-{kind}"]["about"] = f"{ONE_DIGIT}, read in place, with {{positions}}"  # fmt: skip
 
+# Multipliers of two and three digits by a curriculum: the same task in a small frame first, from one digit (and tens: `70`) to two
+# and, with zeros in between (`704`), to three. Short numbers are as common as long ones there; the last steps draw uniform
+# numbers in the frame of 20, as the recipes without stages do.
+# laptop scale: about 5 minutes on one idle core with two digits, 15 with three.
+
+
+def in_stage(steps, frame, **patterns):
+    drawn = {"name": "patterns", "of": patterns, "inner": "lengths"}
+    return {"steps": steps, "format": {"frame": frame}, "sampler": drawn}
+
+
+def by_stages(digits, steps, stages, size):
+    """At the paper's scale multipliers have exactly so many digits; in the stages they have fewer there, too."""
+    shorter = [{**stage, "task": {"least": 0}} for stage in stages]
+    changes = {"data": {"stages": stages}, "train": {"steps": steps}, "model": size}
+    return merge(DIGITS[digits], changes, {"scales": {"paper": {"data": {"stages": shorter}}}})
+
+
+TWO_STAGES = [in_stage(600, 7, a=1, a0=1), in_stage(2400, 7, a=1, a0=1, ab=4)]
+THREE_STAGES = [*TWO_STAGES, in_stage(5000, 8, a=1, ab=2, a00=0.5, a0b=1, ab0=0.5, abc=3)]
+STAGED = {
+    "2": by_stages("2", 4000, TWO_STAGES, {"layers": 4, "width": 128}),
+    "3": by_stages("3", 10000, THREE_STAGES, {}),
+}
+STAGED_SCALES = merge(
+    MULTIPLICATION_SCALES, {"smoke": {"data": {"stages": [in_stage(5, 4, a=1, a0=1)]}}}
+)
+IN_STAGES = merge(
+    MULTIPLICATION,
+    {
+        "about": "{digits}, by a curriculum, in a frame of 20 at last, read in place, with {positions}",
+        "train": {"batch": 128, "precision": "bfloat16"},
+        "eval": {"slices": ["uniform", "pads", "nines", "multipliers"]},
+    },
+)
+COPIES_IN_STAGES = merge(
+    IN_STAGES,
+    {
+        "about": "{digits}, by a curriculum, and at last shifted by zeros up to 20, read in place, with {positions}",
+        "data": AUGMENTED["-augmented"]["data"],
+    },
+)
+
+
+def claims_of_stages(*which):
+    return {
+        f"symmetry/multiplication-{each}-staged": {"claim": f"symmetry/{CLAIMS[each]}"}
+        for each in which
+    }
+
+
 # Beyond the paper: one digit times a number, by how the multiplicands of training are drawn. With `lengths` a fifth of them
 # has 5 digits, with `numbers` nine in ten, with `exact` all. Otherwise as `multiplication-1-uniform` and its siblings, in bfloat16.
 # laptop scale: 2 to 3 minutes on one idle core, and half a minute to measure it.
@@ -393,6 +444,23 @@ RECIPES = {
         {"digits": DIGITS, "positions": POSITIONS, "augmented": AUGMENTED},
         MULTIPLICATION_SCALES,
         OWN,
+    ),
+    **family(
+        "symmetry/multiplication-{digits}-{positions}-staged",
+        IN_STAGES,
+        {"digits": STAGED, "positions": POSITIONS},
+        STAGED_SCALES,
+        claims_of_stages(*(f"{digits}-{kind}" for digits in STAGED for kind in POSITIONS)),
+    ),
+    **family(
+        "symmetry/multiplication-{digits}-{positions}-augmented-staged",
+        COPIES_IN_STAGES,
+        {
+            "digits": {"3": STAGED["3"]},
+            "positions": {kind: POSITIONS[kind] for kind in ("absolute", "relative")},
+        },
+        merge(STAGED_SCALES, AUGMENTED["-augmented"]["scales"]),
+        claims_of_stages("3-absolute-augmented", "3-relative-augmented"),
     ),
     **family(
         "symmetry/multiplication-1-{positions}-{drawn}",
