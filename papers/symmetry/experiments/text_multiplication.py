@@ -1,10 +1,10 @@
-"""Up to three digits times a number among random words, trained on up to 5 digits (Figure 7(b)), three seeds.
+"""Three digits times a number among random words, trained on up to 5 digits (Figure 7(b)), three seeds.
 
     tenfold reproduce symmetry/text-multiplication
 
 Trained by the curriculum of `multiplication-3`, among words from the first step on. Seed 0 is trained without it, too. `text` has
-sums and one-digit multipliers, and tells where the heads look. At laptop scale about 45 minutes of one core for each of three
-runs with stages, and two hours for the one without; finished runs are not done again.
+sums and one-digit multipliers, and tells where the heads look. At laptop scale about an hour and a half of one core for each of
+three runs with stages, and two hours for the one without; finished runs are not done again.
 `--only text-multiplication-staged --seeds 0 --add` runs one.
 """
 
@@ -25,11 +25,10 @@ def measure_run(lab, run):
 
 
 def draw(drawing):
-    for digits in ("1", "2", "3"):
-        from_rows.by_length(
-            drawing.rows,
-            {STAGED: "uniform", PLAIN: "uniform, no stages"},
-            drawing.folder / f"multiplier-{digits}",
-            f"Multipliers of {digits} digits, among up to 60 random words",
-            slice=f"multiplier-{digits}",
-        )
+    from_rows.by_length(
+        drawing.rows,
+        {STAGED: "uniform", PLAIN: "uniform, no stages"},
+        drawing.folder / "figure-7b",
+        "Three digits times a number, among up to 60 random words",
+        slice="multiplier-3",
+    )

@@ -14,12 +14,12 @@ FIGURES = {
     "long-complexity": {"figure-8c", "uniform"},
     "multiplication": {"figure-4"},
     "multiplication-2": {"two-digits"},
-    "multiplication-3": {"figure-5", "two-of-three"},
+    "multiplication-3": {"figure-5"},
     "multiplication-3-augmented": {"figure-5"},
     "multiplication-augmented": {"augmented"},
     "samplers": {"samplers", "samplers-augmented"},
     "no-carry": {"figure-10"},
-    "text-multiplication": {"multiplier-1", "multiplier-2", "multiplier-3"},
+    "text-multiplication": {"figure-7b"},
 }
 METRICS = {
     "augmentation": {"exact", "digit", "digit-1", "digit-2", "digit-3", "digit-4", "digit-5"},
