@@ -3,7 +3,7 @@
     tenfold reproduce symmetry/multiplication-3-augmented
 
 To be read beside `multiplication-3`, without copies. Trained by the same curriculum, with copies in its last stage. Seed 0 is
-trained without stages, too. At laptop scale about 25 minutes of one core for each of six runs with stages, 15 for each of two
+trained without stages, too. At laptop scale about 20 minutes of one core for each of six runs with stages, 15 for each of two
 without; finished runs are not done again.
 """
 

@@ -3,7 +3,7 @@
     tenfold reproduce symmetry/text-multiplication
 
 Trained by the curriculum of `multiplication-3`, among words from the first step on. Seed 0 is trained without it, too. `text` has
-sums and one-digit multipliers, and tells where the heads look. At laptop scale about an hour and a half of one core for each of
+sums and one-digit multipliers, and tells where the heads look. At laptop scale about an hour of one core for each of
 three runs with stages, and two hours for the one without; finished runs are not done again.
 `--only text-multiplication-staged --seeds 0 --add` runs one.
 """
