@@ -33,7 +33,7 @@ SEEN = 1000  # problems, to see which symbols answers are made of
 
 
 @dataclass(frozen=True)
-class Stage:
+class TrainingStage:
     """Some steps of training, and where their batches come from."""
 
     steps: int
@@ -49,7 +49,7 @@ class Built:
     recipe: Recipe
     source: Source
     make_model: Callable[[], Model]
-    stages: tuple[Stage, ...]  # one, unless the recipe has a curriculum
+    stages: tuple[TrainingStage, ...]  # one, unless the recipe has a curriculum
 
     def model(self) -> Model:
         """A new model with the recipe's seed; the global random state is left as it was."""
@@ -70,12 +70,12 @@ class Built:
         rows = self.recipe.train.batch if rows is None else rows
         return stage.source.like_batch(rows, length, rng, generator)
 
-    def _drawing(self, number: int) -> tuple[Stage, int, np.random.Generator]:
+    def _drawing(self, number: int) -> tuple[TrainingStage, int, np.random.Generator]:
         rng = np.random.default_rng((self.recipe.seed, number))
         stage = self.stage_at(number // self.recipe.train.accumulate)
         return stage, stage.length_at(rng, stage.length), rng
 
-    def stage_at(self, step: int) -> Stage:
+    def stage_at(self, step: int) -> TrainingStage:
         """The stage that this step belongs to; the last one goes on for as long as is asked."""
         for stage in self.stages:
             if step < stage.steps:
@@ -149,7 +149,7 @@ def build_alone(recipe: Recipe) -> Built:
     return Built(recipe, source, lambda: make(**options), stages)
 
 
-def _stages(recipe: Recipe, source: Source, layout: str) -> tuple[Stage, ...]:
+def _stages(recipe: Recipe, source: Source, layout: str) -> tuple[TrainingStage, ...]:
     """The stages of the recipe, and the rest of the steps with its own problems."""
     stages = []
     for stage in recipe.data.stages:
@@ -164,11 +164,11 @@ def _stages(recipe: Recipe, source: Source, layout: str) -> tuple[Stage, ...]:
     return (*stages, _stage(recipe, source, rest))
 
 
-def _stage(recipe: Recipe, source: Source, steps: int) -> Stage:
-    return Stage(steps, source, recipe.data.length, LENGTHS.bind(recipe.data.lengths))
+def _stage(recipe: Recipe, source: Source, steps: int) -> TrainingStage:
+    return TrainingStage(steps, source, recipe.data.length, LENGTHS.bind(recipe.data.lengths))
 
 
-def _check_stage(stage: Stage, source: Source, model: Model) -> None:
+def _check_stage(stage: TrainingStage, source: Source, model: Model) -> None:
     """Raise where the problems of a stage do not fit the model, or have other tokens than those of the recipe."""
     if (stage.source.vocabulary, stage.source.end) != (source.vocabulary, source.end):
         raise TenfoldError(
