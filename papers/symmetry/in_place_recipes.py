@@ -351,6 +351,127 @@ OWN = {
 for kind in POSITIONS:
     OWN[f"symmetry/multiplication-1-{kind}"]["about"] = f"{ONE_DIGIT}, read in place, with {{positions}}"  # fmt: skip
 
+# Multipliers of exactly two and three digits by a curriculum: first those with zeros (`70`, `700`, `704`), then all. Short numbers
+# are as common as long ones there. Frames vary with uniform positions, which know the multiplier wherever it stands; absolute
+# and relative ones would have to learn it anew in each frame, and stay in that of 20. The last 500 steps draw uniform numbers
+# in a frame of 20, as the recipes without stages do. A multiplier is not padded, as in the paper: where one of its digits is
+# missing, heads that look for it go astray on longer numbers (LAB.md).
+# laptop scale: 5 to 8 minutes on one idle core with two digits, 12 to 20 with three, and 2 to measure it.
+HALF_AND_HALF_LENGTHS = {"name": "mixed", "easy": "numbers", "hard": "lengths"}
+CURRICULA = {
+    "2": [(500, {"a0": 1}), (4000, {"a0": 1, "ab": 5})],
+    "3": [
+        (500, {"a00": 1}),
+        (4000, {"a00": 1, "a0b": 2, "ab0": 2}),
+        (8000, {"a00": 1, "a0b": 2, "ab0": 2, "abc": 10}),
+    ],
+}
+
+
+def stages(curriculum, formats, last=HALF_AND_HALF_LENGTHS):
+    """The stages of a curriculum. `last` draws the numbers of the last one, by default half of them uniform."""
+    inner = ["lengths"] * (len(curriculum) - 1) + [last]
+    return [
+        {"steps": steps, **written, "sampler": {"name": "patterns", "of": of, "inner": drawn}}
+        for (steps, of), written, drawn in zip(curriculum, formats, inner, strict=True)
+    ]
+
+
+def in_stages(digits, frames_vary=False):
+    curriculum = CURRICULA[digits]
+    widths = [8] + [20] * (len(curriculum) - 1)
+    formats = [{"format": {"frame": each, "vary": True}} for each in widths]
+    fixed_frames = [{}] * len(curriculum)
+    few = stages([(5, curriculum[0][1])], [{}])
+    return {
+        **{key: DIGITS[digits][key] for key in ("model", "scales") if key in DIGITS[digits]},
+        "words": f"{'two' if digits == '2' else 'three'} digits times a number of up to 5",
+        "task": {"name": "multiplication", "multiplier": int(digits), "least": 10 ** (int(digits) - 1)},
+        "data": {"stages": stages(curriculum, formats if frames_vary else fixed_frames)},
+        "train": {"steps": 500 + sum(steps for steps, _ in curriculum)},
+        "scales": merge(DIGITS[digits]["scales"], {"smoke": {"data": {"stages": few}}}),
+    }  # fmt: skip
+
+
+IN_STAGES = merge(
+    MULTIPLICATION,
+    {
+        "about": "{which}, by a curriculum, in a frame of 20 at last, read in place",
+        "model": {"layers": 4, "width": 128},
+        "train": {"batch": 128, "precision": "bfloat16"},
+        "eval": {"slices": ["uniform", "pads", "nines", "multipliers"]},
+    },
+)
+STAGED = {
+    f"{digits}-{kind}": {
+        **(chosen := in_stages(digits, frames_vary=kind == "uniform")),
+        "words": f"{chosen['words']}, with {positions['words']}",
+        "claim": f"symmetry/{CLAIMS[f'{digits}-{kind}']}",
+        "pe": positions["pe"],
+    }
+    for digits in CURRICULA
+    for kind, positions in POSITIONS.items()
+}
+# With shifted copies in the last stage and after it.
+SHIFTED = {"name": "appended", "to": 20, "inner": HALF_AND_HALF_LENGTHS}
+STAGED_COPIES = {
+    f"3-{kind}-augmented": {
+        **merge(
+            STAGED[f"3-{kind}"],
+            AUGMENTED["-augmented"],
+            {"data": {"stages": stages(CURRICULA["3"], [{}] * 3, SHIFTED)}},
+        ),
+        "about": "{which}, by a curriculum and at last shifted by zeros up to 20, read in place",
+        "claim": f"symmetry/{CLAIMS[f'3-{kind}-augmented']}",
+    }
+    for kind in ("absolute", "relative")
+}
+
+# Beyond the paper: one digit times a number, by how the multiplicands of training are drawn. With `lengths` a fifth of them
+# has 5 digits, with `numbers` nine in ten, with `exact` all. Otherwise as `multiplication-1-uniform` and its siblings, in bfloat16.
+# laptop scale: 2 to 3 minutes on one idle core, and half a minute to measure it.
+SAMPLED = merge(
+    MULTIPLICATION,
+    DIGITS["1"],
+    {
+        "about": "{drawn}, read in place, with {positions}",
+        "claim": "symmetry/own-sampler-decides",
+        "train": {"precision": "bfloat16"},
+        "eval": {"lengths": [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20], "slices": ["uniform"]},
+    },
+)
+SAMPLERS = {
+    "lengths": "of all lengths up to 5 alike",
+    "numbers": "drawn uniformly, of up to 5 digits",
+    "exact": "of exactly 5 digits",
+}
+
+
+def drawn_by(sampler, words, copies):
+    shifted = {"name": "appended", "to": 20, "inner": sampler}
+    if not copies:
+        return {
+            "words": f"one digit times numbers {words}, in a frame of 20",
+            "data": {"sampler": sampler},
+            "scales": {"paper": {"data": {"sampler": fixed(sampler)}}},
+        }
+    return {
+        "words": f"one digit times numbers {words}, and their copies shifted by zeros, up to 20",
+        "claim": "symmetry/own-copies-settle-it",
+        "data": {"sampler": shifted},
+        "scales": {
+            "smoke": {"data": {"sampler": {**shifted, "to": 4}}},
+            "paper": {"data": {"sampler": fixed(shifted)}},
+        },
+    }
+
+
+SAMPLERS_AND_COPIES = {
+    f"{sampler}{copies}": drawn_by(sampler, words, copies)
+    for sampler, words in SAMPLERS.items()
+    for copies in AUGMENTED
+}
+
 # Addition and multiplication in one model, which the paper leaves to later work: `___12+__345`, `____6*__345`.
 # The operator tells which. A multiplier's digit has one vector, whoever asks (UPE); all other pairs, those of an
 # addend too, have one by their difference.
@@ -390,6 +511,18 @@ RECIPES = {
         {"digits": DIGITS, "positions": POSITIONS, "augmented": AUGMENTED},
         MULTIPLICATION_SCALES,
         OWN,
+    ),
+    **family(
+        "symmetry/multiplication-{which}-staged",
+        IN_STAGES,
+        {"which": {**STAGED, **STAGED_COPIES}},
+        MULTIPLICATION_SCALES,
+    ),
+    **family(
+        "symmetry/multiplication-1-{positions}-{drawn}",
+        SAMPLED,
+        {"positions": POSITIONS, "drawn": SAMPLERS_AND_COPIES},
+        MULTIPLICATION_SCALES,
     ),
     **family(
         "symmetry/two-operations{positions}",

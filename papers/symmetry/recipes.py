@@ -12,6 +12,7 @@ from tenfold.papers.symmetry.in_place_recipes import (
     SMOKE,
     UNIFORM,
     in_place,
+    in_stages,
 )
 from tenfold.papers.symmetry.in_place_recipes import RECIPES as IN_PLACE
 from tenfold.runs.recipe_files import family, merge
@@ -78,6 +79,12 @@ TEXT_MULTIPLICATION = merge(
         "claim": "symmetry/fig7-multiplication-with-text",
         "pe": half_of_the_heads(BY_MULTIPLIER),
     },
+)
+# The same by the curriculum of `multiplication-3-uniform-staged`, among words from the first step on. Frames do not vary.
+# laptop scale: about an hour on one idle core.
+TEXT_STAGED = merge(
+    in_stages("3"),
+    {"train": {"precision": "bfloat16"}, "eval": {"slices": ["uniform", "multipliers"], "n": 200}},
 )
 TEXT_ONE_DIGIT = {**DIGITS["1"], "words": "one digit times a number of up to 5 digits"}
 
@@ -173,6 +180,18 @@ RECIPES = {
         TEXT_MULTIPLICATION,
         {"digits": {"": DIGITS["3"], "-1": TEXT_ONE_DIGIT}, "text": {"text": AMONG_WORDS}},
         no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
+    ),
+    **family(
+        "symmetry/{text}-multiplication{digits}",
+        TEXT_MULTIPLICATION,
+        {"digits": {"-staged": TEXT_STAGED}, "text": {"text": AMONG_WORDS}},
+        no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
+        {
+            "symmetry/text-multiplication-staged": {
+                "about": f"{TEXT_STAGED['words']}{AMONG_WORDS['words']}, by a curriculum; two of four heads know the multiplier and the places of the other integer",
+                "claim": "symmetry/fig7-three-digits-with-text",
+            }
+        },
     ),
     **family(
         "symmetry/{text}-multiplication{digits}",

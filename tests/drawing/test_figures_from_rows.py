@@ -44,6 +44,24 @@ def test_by_length_with_seeds(shown, tmp_path):
     assert all(path.is_file() for path in files)
 
 
+def test_side_by_side_has_a_panel_for_each_series_with_rows(monkeypatch, tmp_path):
+    drawn = []
+    real = from_rows.draw_accuracy
+
+    def keep(axes, curves, *rest, **more):
+        drawn.append((axes, [curve.name for curve in curves]))
+        real(axes, curves, *rest, **more)
+
+    monkeypatch.setattr(from_rows, "draw_accuracy", keep)
+    rows = [row(recipe=f"p/{name}", length=n) for name in ("a", "b", "c") for n in (3, 7)]
+    panels = {"one": {"p/a": "x", "p/b": "y"}, "two": {"p/c": "x"}, "none": {"p/d": "x"}}
+    files = from_rows.side_by_side(rows, panels, tmp_path / "panels", "A title")
+    assert [names for _, names in drawn] == [["x", "y"], ["x"]]
+    assert [axes.get_title(loc="left") for axes, _ in drawn] == ["one", "two"]
+    assert sorted(path.name for path in files) == ["panels.png", "panels.svg"]
+    assert from_rows.side_by_side([], panels, tmp_path / "nothing", "A title") == []
+
+
 def test_by_run_reads_the_slice(shown, tmp_path):
     rows = [
         row(length=10, slice=f"cascade-{k}", value=v) for k, v in ((1, 0.9), (8, 0.2), ("all", 0))

@@ -39,6 +39,7 @@ OPTIONS = {  # what a sampler requires
     "carries": {"carries": 2},
     "appended": {"to": 6},
     "by-part": {"of": {"sum": "nines", "product": "levels"}},
+    "patterns": {"of": {"a": 1}},
 }
 PAIRS = {"cascade", "carries", "complexity", "mixed"}  # of carries, which need two operands
 LONGEST = {"appended": 6}  # digits, where 5 are requested
@@ -51,6 +52,8 @@ def bound(name):
 def applies(name, task):
     if name == "by-part":
         return task.name == "several"
+    if name == "patterns":
+        return task.drawn == 1 and task.hub == 0  # something multiplies the number
     if name == "levels":
         return task.drawn > 1 or task.hub == 0  # else one number, and nothing multiplies it
     return name not in PAIRS or task.drawn == 2

@@ -29,6 +29,20 @@ def test_multipliers_of_exactly_so_many_digits(digits, copies):
     assert given.data.sampler.options["count"] == (500_000 if digits == 3 else 100_000)
 
 
+@pytest.mark.parametrize("scale", ["laptop", "paper"])
+def test_stages_come_before_the_problems_of_the_paper(scale):
+    """Multipliers have all their digits throughout, so that none is ever padded: `700`, then any."""
+    given = recipe("symmetry/multiplication-3-uniform-staged", scale)
+    built = build(given.replace(model={"layers": 1, "width": 32}, train={"batch": 16}))
+    first, last = (built.batch_at(number).sequence.tokens for number in (0, 12_900))
+    assert first.shape[1] <= 3 + 1 + 8
+    assert last.shape[1] == 3 + 1 + 20
+    for tokens in (first, last):
+        assert ((tokens[:, 0] >= 1) & (tokens[:, 0] <= 9)).all()
+    assert (first[:, 1:3] == 0).all()
+    assert (last[:, 1:3] > 0).any()
+
+
 @pytest.mark.parametrize(
     "name",
     ["addition-relative", "addition-mixed", "long-addition-relative", "multiplication-1-uniform"],

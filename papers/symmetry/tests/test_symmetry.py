@@ -17,7 +17,9 @@ FIGURES = {
     "multiplication-3": {"figure-5"},
     "multiplication-3-augmented": {"figure-5"},
     "multiplication-augmented": {"augmented"},
+    "samplers": {"samplers", "samplers-augmented"},
     "no-carry": {"figure-10"},
+    "text-multiplication": {"figure-7b"},
 }
 METRICS = {
     "augmentation": {"exact", "digit", "digit-1", "digit-2", "digit-3", "digit-4", "digit-5"},
@@ -25,6 +27,7 @@ METRICS = {
     "multiplication": {"exact", "digit", "exact-gain"},
     "multiplication-2": {"exact", "digit", "exact-gain"},
     "multiplication-3": {"exact", "digit", "exact-gain"},
+    "samplers": {"exact", "digit", "exact-gain"},
 }
 QUICK = {"augmentation", "long-addition"}
 

@@ -19,7 +19,15 @@ from matplotlib.ticker import MaxNLocator
 
 from tenfold.drawing.curves import Curve, Point
 from tenfold.drawing.encoding_style import Style, encoding_styles, style
-from tenfold.drawing.figures import LARGE, RIGHT, accuracy_by_length, save_files
+from tenfold.drawing.figures import (
+    LARGE,
+    RIGHT,
+    SMALL,
+    accuracy_by_length,
+    draw_accuracy,
+    save_figure,
+    save_files,
+)
 from tenfold.drawing.palette import GREY, PALETTE
 from tenfold.drawing.perplexity_curves import perplexity_by_length
 from tenfold.results.row_schema import Row
@@ -43,6 +51,33 @@ def by_length(
     """Exact match against length, median and worst to best seed; the lengths of training are shaded. `of`: what shares are of."""
     curves = _curves(rows, series, lambda row: _is(row, slice) and row["length"])
     return _drawn(curves, path, title, of)
+
+
+def side_by_side(
+    rows: Sequence[Row],
+    panels: Mapping[str, Series],
+    path: Path,
+    title: str,
+    *,
+    slice: str = "uniform",
+    of: str = RIGHT,
+) -> list[Path]:
+    """The same with a panel for each of several series, under its name; one legend, the words of the first panel."""
+    shown = {
+        name: _curves(rows, series, lambda row: _is(row, slice) and row["length"])
+        for name, series in panels.items()
+    }
+    shown = {name: curves for name, curves in shown.items() if curves}
+    if not shown:
+        return []
+    size = (SMALL[0] * len(shown), SMALL[1])
+    figure, grid = pyplot.subplots(1, len(shown), figsize=size, layout="constrained", squeeze=False)
+    for axes, (name, curves) in zip(grid[0], shown.items(), strict=True):
+        looks = _looks({curve.name: curve.encoding for curve in curves})
+        draw_accuracy(axes, curves, looks, small=True, of=of)
+        axes.set_title(name, fontsize=9, loc="left", pad=18)
+    legend = [curve.name for curve in next(iter(shown.values()))]
+    return list(save_figure(figure, path, title, legend).files)
 
 
 def perplexity(

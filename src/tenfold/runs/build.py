@@ -33,13 +33,23 @@ SEEN = 1000  # problems, to see which symbols answers are made of
 
 
 @dataclass(frozen=True)
+class TrainingStage:
+    """Some steps of training, and where their batches come from."""
+
+    steps: int
+    source: Source
+    length: int
+    length_at: Callable[..., int]
+
+
+@dataclass(frozen=True)
 class Built:
-    """A recipe's parts, all checked."""
+    """A recipe's parts, all checked. `source` is what the last stage of training draws from, and what is measured."""
 
     recipe: Recipe
     source: Source
     make_model: Callable[[], Model]
-    length_at: Callable[..., int]
+    stages: tuple[TrainingStage, ...]  # one, unless the recipe has a curriculum
 
     def model(self) -> Model:
         """A new model with the recipe's seed; the global random state is left as it was."""
@@ -49,20 +59,33 @@ class Built:
 
     def batch_at(self, number: int, generator: torch.Generator | None = None) -> Batch:
         """The training batch with this number: a function of the seed and the number alone."""
-        length, rng = self._drawing(number)
-        return self.source.batch(self.recipe.train.batch, length, rng, generator)
+        stage, length, rng = self._drawing(number)
+        return stage.source.batch(self.recipe.train.batch, length, rng, generator)
 
     def like_batch_at(
         self, number: int, generator: torch.Generator | None = None, rows: int | None = None
     ) -> Batch:
         """A batch of its shape, or of so many rows, for which no text needs to be at hand."""
-        length, rng = self._drawing(number)
+        stage, length, rng = self._drawing(number)
         rows = self.recipe.train.batch if rows is None else rows
-        return self.source.like_batch(rows, length, rng, generator)
+        return stage.source.like_batch(rows, length, rng, generator)
 
-    def _drawing(self, number: int) -> tuple[int, np.random.Generator]:
+    def _drawing(self, number: int) -> tuple[TrainingStage, int, np.random.Generator]:
         rng = np.random.default_rng((self.recipe.seed, number))
-        return self.length_at(rng, self.recipe.data.length), rng
+        stage = self.stage_at(number // self.recipe.train.accumulate)
+        return stage, stage.length_at(rng, stage.length), rng
+
+    def stage_at(self, step: int) -> TrainingStage:
+        """The stage that this step belongs to; the last one goes on for as long as is asked."""
+        for stage in self.stages:
+            if step < stage.steps:
+                return stage
+            step -= stage.steps
+        return self.stages[-1]
+
+    @property
+    def length_at(self) -> Callable[..., int]:
+        return self.stages[-1].length_at
 
     @property
     def batcher(self) -> Batcher:
@@ -118,13 +141,44 @@ def build_alone(recipe: Recipe) -> Built:
     source, make, options = parts.source, parts.make, parts.options
     with torch.device("meta"):
         hollow = make(**options)
-    for length in {recipe.data.length, *recipe.eval.lengths, *recipe.eval.validation}:
+    for length in {*recipe.eval.lengths, *recipe.eval.validation}:
         hollow.check(source.one(length))
-    length_at = LENGTHS.bind(recipe.data.lengths)
+    stages = _stages(recipe, source, hollow.layout)
+    for stage in stages:
+        _check_stage(stage, source, hollow)
+    return Built(recipe, source, lambda: make(**options), stages)
+
+
+def _stages(recipe: Recipe, source: Source, layout: str) -> tuple[TrainingStage, ...]:
+    """The stages of the recipe, and the rest of the steps with its own problems."""
+    stages = []
+    for stage in recipe.data.stages:
+        changed = recipe.replace(**stage.changes())
+        stages.append(_stage(changed, _source(changed, layout), stage.steps))
+    rest = recipe.train.steps - sum(stage.steps for stage in stages)
+    if rest < 1:
+        raise TenfoldError(
+            f"data.stages take {recipe.train.steps - rest:,} steps and leave none of the {recipe.train.steps:,} of "
+            "train.steps to the recipe's own problems; raise train.steps, or shorten a stage"
+        )
+    return (*stages, _stage(recipe, source, rest))
+
+
+def _stage(recipe: Recipe, source: Source, steps: int) -> TrainingStage:
+    return TrainingStage(steps, source, recipe.data.length, LENGTHS.bind(recipe.data.lengths))
+
+
+def _check_stage(stage: TrainingStage, source: Source, model: Model) -> None:
+    """Raise where the problems of a stage do not fit the model, or have other tokens than those of the recipe."""
+    if (stage.source.vocabulary, stage.source.end) != (source.vocabulary, source.end):
+        raise TenfoldError(
+            f"a stage of data.stages has {stage.source.vocabulary} tokens, the recipe {source.vocabulary}; "
+            "task and format must have the same ones throughout"
+        )
+    model.check(stage.source.one(stage.length))
     rng = np.random.default_rng(0)
-    for length in {length_at(rng, recipe.data.length) for _ in range(100)}:
-        source.check_length(length)
-    return Built(recipe, source, lambda: make(**options), length_at)
+    for length in {stage.length_at(rng, stage.length) for _ in range(100)}:
+        stage.source.check_length(length)
 
 
 def parameter_count(recipe: Recipe) -> float:

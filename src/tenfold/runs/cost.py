@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from dataclasses import asdict, dataclass
@@ -45,11 +46,26 @@ class Cost(Count):
 def count(built: Built) -> Count:
     """Count a step's operations and bytes on the `meta` device: a tenth of a second at any size.
 
-    Of a large batch some rows are counted, and stand for the others.
+    Of a large batch some rows are counted, and stand for the others. Where training has stages, operations are the mean
+    over all steps, and bytes those of the largest.
     """
+    counted = [_count(built, first) for first in _first_batches(built)]
+    steps = [stage.steps for stage in built.stages]
+    flops = sum(n * each.flops_per_step for n, each in zip(steps, counted, strict=True))
+    largest = max(each.memory_bytes for each in counted)
+    return Count(counted[0].parameters, flops // sum(steps), largest)
+
+
+def _first_batches(built: Built) -> list[int]:
+    """The number of the first batch of each stage."""
+    steps = itertools.accumulate((stage.steps for stage in built.stages[:-1]), initial=0)
+    return [step * built.recipe.train.accumulate for step in steps]
+
+
+def _count(built: Built, number: int) -> Count:
     wanted = built.recipe.train.batch
     rows = min(wanted, ROWS)
-    batch = built.like_batch_at(0, torch.Generator().manual_seed(0), rows)
+    batch = built.like_batch_at(number, torch.Generator().manual_seed(0), rows)
     with torch.device("meta"):
         hollow = built.make_model()
     kept: dict[int, int] = {}  # bytes of every storage that the backward pass needs
@@ -79,21 +95,31 @@ def cost(built: Built) -> Cost:
     seconds, measured = expected * options.steps, False
     free = available()
     if expected < PATIENCE and (free is None or counted.memory_bytes < free):
-        seconds, measured = _tried(built) * options.steps, True
+        seconds, measured = _tried(built), True
     return Cost(**vars(counted), seconds=seconds, measured=measured)
 
 
 def _tried(built: Built) -> float:
-    """Seconds a step: the median of those that fit our patience, without the first."""
+    """Seconds of all steps, each stage by the steps of its own that were tried."""
+    first = _first_batches(built)
+    patience = PATIENCE / len(first)
+    return sum(
+        stage.steps * _tried_from(built, number, patience)
+        for stage, number in zip(built.stages, first, strict=True)
+    )
+
+
+def _tried_from(built: Built, number: int, patience: float) -> float:
+    """Seconds a step from this batch on: the median of those that fit our patience, without the first."""
     model, options = built.model().train(), built.recipe.train
     optimizer = make_optimizer(model, options)
     generator = torch.Generator().manual_seed(0)
     taken: list[float] = []
-    while len(taken) < 2 or sum(taken) < PATIENCE:
-        step, began = len(taken), time.perf_counter()
+    while len(taken) < 2 or sum(taken) < patience:
+        first, began = number + len(taken) * options.accumulate, time.perf_counter()
         optimizer.zero_grad()
         for part in range(options.accumulate):
-            batch = built.like_batch_at(step * options.accumulate + part, generator)
+            batch = built.like_batch_at(first + part, generator)
             with step_precision(options):
                 logits = model(batch)
             answer_loss(logits, batch.target).backward()

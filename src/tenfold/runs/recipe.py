@@ -85,6 +85,24 @@ class Strict(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
 
 
+class Stage(Strict):
+    """What some steps of training draw, before the recipe's own problems: changes of the recipe, as `Recipe.replace` takes them.
+
+    `{steps: 500, format: {frame: 8}, sampler: lengths}` are 500 steps in a smaller frame, with the task and length of the recipe.
+    """
+
+    steps: pydantic.PositiveInt
+    task: str | dict[str, Any] | None = None
+    format: str | dict[str, Any] | None = None
+    length: pydantic.PositiveInt | None = None
+    sampler: Spec | None = None
+
+    def changes(self) -> dict[str, Any]:
+        given = self.model_dump(mode="json", exclude_none=True, exclude={"steps"})
+        data = {key: given.pop(key) for key in ("length", "sampler") if key in given}
+        return {**given, "data": {**data, "stages": []}}
+
+
 class Data(Strict):
     """Which problems are trained on."""
 
@@ -92,6 +110,7 @@ class Data(Strict):
     sampler: Spec = Spec(name="numbers")
     lengths: Spec = Spec(name="longest")  # how a batch's length is chosen
     noise: Share = 0.0  # share of answer digits that training sees wrongly
+    stages: tuple[Stage, ...] = ()  # what the first steps draw instead, one stage after the other
 
 
 class ModelSize(pydantic.BaseModel):

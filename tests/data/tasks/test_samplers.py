@@ -7,7 +7,7 @@ import pytest
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
-from tenfold.data.tasks import SAMPLERS, samplers
+from tenfold.data.tasks import SAMPLERS, TASKS, samplers
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.carries import consecutive_carries, longest_cascade
 from tenfold.features.complexity import complexity as distributions
@@ -91,7 +91,7 @@ class TestPromises:
 
 
 OF_PAIRS = {"cascade": {"cascade": 1}, "carries": {"carries": 1}, "complexity": {}, "mixed": {}}
-OTHERS = ("appended", "by-part", "levels")  # need options, or draw a multiplier too
+OTHERS = ("appended", "by-part", "levels", "patterns")  # need options, or draw a multiplier too
 
 
 @pytest.mark.parametrize("sampler", sorted({*SAMPLERS.names()} - {*OF_PAIRS, *OTHERS}))
@@ -308,3 +308,34 @@ def test_unequal_numbers_of_some_digits_alone(rng, digits):
     numbers = [n for n in range(100) if {*str(n)} <= {*digits}]
     assert set(shorter.tolist()) == {n for n in numbers if n < 10}
     assert set(longer.tolist()) == {n for n in numbers if n >= 10}
+
+
+def test_patterns_of_multipliers(rng):
+    task = TASKS.build(Spec.of({"name": "multiplication", "multiplier": 3}))
+    of = {"a": 1, "a0": 1, "a0b": 2, "abc": 4}
+    draw = SAMPLERS.bind(Spec.of({"name": "patterns", "of": of, "inner": "lengths"}))
+    drawn = task.sample(8000, 5, rng, draw)
+    pairs = [task.question(drawn, row).split("*") for row in range(8000)]
+    sizes = [len(multiplier) for multiplier, _ in pairs]
+    for size, share in ((1, 1 / 8), (2, 1 / 8), (3, 6 / 8)):
+        assert sizes.count(size) / 8000 == pytest.approx(share, abs=0.02)
+    few, tens, hundreds = ([m for m, _ in pairs if len(m) == size] for size in (1, 2, 3))
+    assert set(few) == set("0123456789")
+    assert set(tens) == {f"{n}0" for n in range(1, 10)}
+    sparse = np.mean([m[1] == "0" for m in hundreds])
+    assert sparse == pytest.approx((2 + 4 / 10) / 6, abs=0.02)
+    assert np.mean([len(many) == 5 for _, many in pairs]) == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.parametrize("of", [{}, {"0a": 1}, {"a": 0}, {"a1": 1}, {"abcde": 1}])
+def test_patterns_that_are_none(of):
+    with pytest.raises(TenfoldError):
+        SAMPLERS.bind(Spec.of({"name": "patterns", "of": of}))
+
+
+def test_patterns_are_for_products(rng):
+    draw = SAMPLERS.bind(Spec.of({"name": "patterns", "of": {"ab": 1}}))
+    with pytest.raises(TenfoldError, match=r"patterns of a multiplier \(ab\) are for products"):
+        TASKS.build("addition").sample(4, 5, rng, draw)
+    with pytest.raises(TenfoldError, match="has 2 digits; at most 1"):
+        TASKS.build("multiplication").sample(4, 5, rng, draw)

@@ -21,6 +21,7 @@ from tenfold.data.tasks.finite import finite
 from tenfold.data.tasks.task import Digits, Ints, Sampler, significant
 
 Drawn = tuple[Digits, Ints]
+Pattern = Annotated[str, pydantic.StringConstraints(pattern=r"^([a-z][a-z0]{0,3})$")]
 
 
 def of_lengths(rng: np.random.Generator, lengths: Ints, width: int, base: int) -> Drawn:
@@ -298,6 +299,37 @@ def multiplier_of(
     return multiplied(few, longest(rng, n, length, 1, base))
 
 
+def patterns(
+    rng: np.random.Generator,
+    n: int,
+    length: int,
+    terms: int,
+    base: int,
+    *,
+    of: Annotated[dict[Pattern, pydantic.PositiveFloat], pydantic.Field(min_length=1)],
+    inner: Spec = Spec(name="numbers"),  # noqa: B008 (frozen)
+) -> Drawn:
+    """Products whose multipliers have these patterns, in these shares: `{a: 1, a0: 1, ab: 2}` are `7`, `70`, and twice as many `74`.
+
+    A letter stands for any digit, except that a number does not begin with 0; 0 stands for itself. `inner` draws the other
+    number. A curriculum goes from few digits, or from digits that are 0, to all of them.
+    """
+    if terms != 1:
+        raise TenfoldError(f"patterns of a multiplier ({', '.join(of)}) are for products")
+    many = SAMPLERS.bind(inner)(rng, n, length, terms, base)
+    _check_drawn(many[0], terms, inner)
+    shares = np.array(list(of.values()))
+    chosen = rng.choice(len(of), n, p=shares / shares.sum())
+    digits = np.zeros((n, 1, max(map(len, of))), dtype=np.uint8)
+    for number, pattern in enumerate(of):
+        rows = np.flatnonzero(chosen == number)
+        size = np.full((len(rows), 1), len(pattern), dtype=np.int64)
+        drawn, _ = of_lengths(rng, size, len(pattern), base)
+        drawn[..., [symbol == "0" for symbol in reversed(pattern)]] = 0
+        digits[rows, :, : len(pattern)] = drawn
+    return multiplied((digits, significant(digits)), many)
+
+
 def multiplied(few: Drawn, many: Drawn) -> Drawn:
     """Combine multipliers and multiplicands: (N, 1, K) and (N, 1, W) -> (N, 2, W)."""
     width = max(few[0].shape[2], many[0].shape[2])
@@ -425,6 +457,7 @@ SAMPLERS: Registry[Drawn] = Registry(
         complexity,
         mixed,
         levels,
+        patterns,
         by_part,
         nines,
         appended,
