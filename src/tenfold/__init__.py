@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Scalar as Scalar
     from tenfold.encodings import Significance as Significance
     from tenfold.encodings import Sinusoidal as Sinusoidal
+    from tenfold.encodings import StickBreaking as StickBreaking
     from tenfold.encodings import Type1 as Type1
     from tenfold.encodings import Type2 as Type2
     from tenfold.encodings import Uniform as Uniform
@@ -71,10 +72,10 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
-    "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
-    "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Significance",
-    "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
+    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint",
+    "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power",
+    "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar",
+    "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
     "Addition": "tenfold.data.tasks.arithmetic.addition",

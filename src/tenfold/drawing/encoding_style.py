@@ -35,7 +35,9 @@ ASSIGNED = {
     "plum": {"pairwise": "D", "scalar": "o", "t5": "s", "type-1": "^", "type-2": "v"},
     "ochre": {"inverse": "v", "inverse-log": "^", "power": "D"},
     "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X"},
-    "violet": {"learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v"},
+    "violet": {
+        "learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v", "stick-breaking": "P",
+    },
     "ink": {"none": "X", "compose": "P", "per-head": "*"},
 }  # fmt: skip
 

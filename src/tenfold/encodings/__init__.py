@@ -28,6 +28,7 @@ from tenfold.encodings.sandwich import Sandwich
 from tenfold.encodings.scalable_softmax import ScalableSoftmax
 from tenfold.encodings.scalar import Scalar
 from tenfold.encodings.sinusoidal import Sinusoidal
+from tenfold.encodings.stick_breaking import StickBreaking
 from tenfold.encodings.t5 import T5
 from tenfold.encodings.type_1 import Type1
 from tenfold.encodings.type_2 import Type2
@@ -72,6 +73,7 @@ __all__ = [
     "Scalar",
     "Significance",
     "Sinusoidal",
+    "StickBreaking",
     "Type1",
     "Type2",
     "Uniform",
