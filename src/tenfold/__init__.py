@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Calibrated as Calibrated
     from tenfold.encodings import Compose as Compose
     from tenfold.encodings import CoPE as CoPE
+    from tenfold.encodings import Entmax as Entmax
     from tenfold.encodings import FoX as FoX
     from tenfold.encodings import HardALiBi as HardALiBi
     from tenfold.encodings import Inverse as Inverse
@@ -72,7 +73,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint",
+    "ALiBi", "Calibrated", "CoPE", "Compose", "Entmax", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint",
     "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power",
     "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar",
     "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",

@@ -5,6 +5,7 @@ from tenfold.encodings.calibrated import AttentionLine, Calibrated
 from tenfold.encodings.compose import Compose
 from tenfold.encodings.cope import CoPE
 from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends, PositionalEncoding
+from tenfold.encodings.entmax import Entmax
 from tenfold.encodings.fine_sinusoidal import FineSinusoidal
 from tenfold.encodings.fire import FIRE
 from tenfold.encodings.fox import FoX
@@ -47,6 +48,7 @@ __all__ = [
     "Calibrated",
     "CoPE",
     "Compose",
+    "Entmax",
     "FineSinusoidal",
     "FoX",
     "HardALiBi",
