@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Sandwich as Sandwich
     from tenfold.encodings import ScalableSoftmax as ScalableSoftmax
     from tenfold.encodings import Scalar as Scalar
+    from tenfold.encodings import Selective as Selective
     from tenfold.encodings import Significance as Significance
     from tenfold.encodings import Sinusoidal as Sinusoidal
     from tenfold.encodings import StickBreaking as StickBreaking
@@ -76,7 +77,7 @@ _ENCODINGS = (
     "ALiBi", "Calibrated", "CoPE", "Compose", "Entmax", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint",
     "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power",
     "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar",
-    "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
+    "Selective", "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
     "Addition": "tenfold.data.tasks.arithmetic.addition",

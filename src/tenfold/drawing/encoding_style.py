@@ -37,7 +37,7 @@ ASSIGNED = {
     "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X"},
     "violet": {
         "learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v", "stick-breaking": "P",
-        "entmax": "X",
+        "entmax": "X", "selective": "*",
     },
     "ink": {"none": "X", "compose": "P", "per-head": "*"},
 }  # fmt: skip

@@ -28,6 +28,7 @@ from tenfold.encodings.rotary_yarn import RotaryYaRN
 from tenfold.encodings.sandwich import Sandwich
 from tenfold.encodings.scalable_softmax import ScalableSoftmax
 from tenfold.encodings.scalar import Scalar
+from tenfold.encodings.selective import Selective
 from tenfold.encodings.sinusoidal import Sinusoidal
 from tenfold.encodings.stick_breaking import StickBreaking
 from tenfold.encodings.t5 import T5
@@ -73,6 +74,7 @@ __all__ = [
     "Sandwich",
     "ScalableSoftmax",
     "Scalar",
+    "Selective",
     "Significance",
     "Sinusoidal",
     "StickBreaking",
