@@ -1,6 +1,7 @@
 """Positional encodings, each usable alone: `ALiBi(heads=8).bias(q_at, k_at)`."""
 
 from tenfold.encodings.alibi import ALiBi
+from tenfold.encodings.bam import BAM
 from tenfold.encodings.calibrated import AttentionLine, Calibrated
 from tenfold.encodings.compose import Compose
 from tenfold.encodings.cope import CoPE
@@ -38,6 +39,7 @@ from tenfold.encodings.window import Window
 from tenfold.encodings.xpos import XPos
 
 __all__ = [
+    "BAM",
     "ENCODINGS",
     "FIRE",
     "RELATIONS",
