@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import NoPE as NoPE
     from tenfold.encodings import Pairwise as Pairwise
     from tenfold.encodings import PerHead as PerHead
+    from tenfold.encodings import PoPE as PoPE
     from tenfold.encodings import PositionalEncoding as PositionalEncoding
     from tenfold.encodings import Power as Power
     from tenfold.encodings import Relative as Relative
@@ -76,9 +77,10 @@ __version__ = "0.2.0"
 
 _ENCODINGS = (
     "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "Entmax", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog",
-    "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding",
-    "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar",
-    "Selective", "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
+    "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PoPE",
+    "PositionalEncoding", "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich",
+    "ScalableSoftmax", "Scalar", "Selective", "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2",
+    "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
     "Addition": "tenfold.data.tasks.arithmetic.addition",

@@ -29,6 +29,7 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
 ASSIGNED = {
     "vermilion": {
         "rotary": "o", "rotary-linear": "s", "rotary-ntk": "D", "rotary-yarn": "^", "xpos": "v",
+        "pope": "P",
     },
     "blue": {"sinusoidal": "s", "fine-sinusoidal": "D", "sandwich": "P"},
     "green": {"alibi": "^", "hard-alibi": "v", "window": "P"},
