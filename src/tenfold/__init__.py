@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import NoPE as NoPE
     from tenfold.encodings import Pairwise as Pairwise
     from tenfold.encodings import PerHead as PerHead
+    from tenfold.encodings import PerLayer as PerLayer
     from tenfold.encodings import PoPE as PoPE
     from tenfold.encodings import PositionalEncoding as PositionalEncoding
     from tenfold.encodings import Power as Power
@@ -77,7 +78,7 @@ __version__ = "0.2.0"
 
 _ENCODINGS = (
     "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "Entmax", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog",
-    "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PoPE",
+    "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PerLayer", "PoPE",
     "PositionalEncoding", "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich",
     "ScalableSoftmax", "Scalar", "Selective", "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2",
     "Uniform", "Window", "XPos",

@@ -40,7 +40,7 @@ ASSIGNED = {
         "learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v", "stick-breaking": "P",
         "entmax": "X", "selective": "*",
     },
-    "ink": {"none": "X", "compose": "P", "per-head": "*"},
+    "ink": {"none": "X", "compose": "P", "per-head": "*", "per-layer": "o"},
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from tenfold.encodings.log_length import LogLength
 from tenfold.encodings.nope import NoPE
 from tenfold.encodings.pairwise import Pairwise
 from tenfold.encodings.per_head import PerHead
+from tenfold.encodings.per_layer import PerLayer
 from tenfold.encodings.pope import PoPE
 from tenfold.encodings.power import Power
 from tenfold.encodings.relations import RELATIONS, Joint, Relation, Relative, Significance, Uniform
@@ -66,6 +67,7 @@ __all__ = [
     "NoPE",
     "Pairwise",
     "PerHead",
+    "PerLayer",
     "PoPE",
     "PositionalEncoding",
     "Power",
