@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.data.tasks.arithmetic.addition import Addition as Addition
     from tenfold.drawing.report_page import write_report as write_report
     from tenfold.encodings import BAM as BAM
+    from tenfold.encodings import DAPE as DAPE
     from tenfold.encodings import FIRE as FIRE
     from tenfold.encodings import T5 as T5
     from tenfold.encodings import ALiBi as ALiBi
@@ -77,11 +78,11 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "Entmax", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog",
-    "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PerLayer", "PoPE",
-    "PositionalEncoding", "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich",
-    "ScalableSoftmax", "Scalar", "Selective", "Significance", "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2",
-    "Uniform", "Window", "XPos",
+    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "HardALiBi",
+    "Inverse", "InverseLog", "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise",
+    "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK",
+    "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Selective", "Significance", "Sinusoidal", "StickBreaking",
+    "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
     "Addition": "tenfold.data.tasks.arithmetic.addition",

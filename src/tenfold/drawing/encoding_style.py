@@ -35,7 +35,7 @@ ASSIGNED = {
     "green": {"alibi": "^", "hard-alibi": "v", "window": "P"},
     "plum": {"pairwise": "D", "scalar": "o", "t5": "s", "type-1": "^", "type-2": "v"},
     "ochre": {"inverse": "v", "inverse-log": "^", "power": "D"},
-    "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X", "bam": "D"},
+    "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X", "bam": "D", "dape": "v"},
     "violet": {
         "learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v", "stick-breaking": "P",
         "entmax": "X", "selective": "*",

@@ -5,6 +5,7 @@ from tenfold.encodings.bam import BAM
 from tenfold.encodings.calibrated import AttentionLine, Calibrated
 from tenfold.encodings.compose import Compose
 from tenfold.encodings.cope import CoPE
+from tenfold.encodings.dape import DAPE
 from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends, PositionalEncoding
 from tenfold.encodings.entmax import Entmax
 from tenfold.encodings.fine_sinusoidal import FineSinusoidal
@@ -42,6 +43,7 @@ from tenfold.encodings.xpos import XPos
 
 __all__ = [
     "BAM",
+    "DAPE",
     "ENCODINGS",
     "FIRE",
     "RELATIONS",
