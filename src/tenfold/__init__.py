@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import CoPE as CoPE
     from tenfold.encodings import Entmax as Entmax
     from tenfold.encodings import FoX as FoX
+    from tenfold.encodings import GatedDecay as GatedDecay
     from tenfold.encodings import HardALiBi as HardALiBi
     from tenfold.encodings import Inverse as Inverse
     from tenfold.encodings import InverseLog as InverseLog
@@ -78,7 +79,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "HardALiBi",
+    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "GatedDecay", "HardALiBi",
     "Inverse", "InverseLog", "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise",
     "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK",
     "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Selective", "Significance", "Sinusoidal", "StickBreaking",

@@ -11,6 +11,7 @@ from tenfold.encodings.entmax import Entmax
 from tenfold.encodings.fine_sinusoidal import FineSinusoidal
 from tenfold.encodings.fire import FIRE
 from tenfold.encodings.fox import FoX
+from tenfold.encodings.gated_decay import GatedDecay
 from tenfold.encodings.hard_alibi import HardALiBi
 from tenfold.encodings.inverse import Inverse
 from tenfold.encodings.inverse_log import InverseLog
@@ -58,6 +59,7 @@ __all__ = [
     "Entmax",
     "FineSinusoidal",
     "FoX",
+    "GatedDecay",
     "HardALiBi",
     "Inverse",
     "InverseLog",
