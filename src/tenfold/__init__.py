@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Entmax as Entmax
     from tenfold.encodings import FoX as FoX
     from tenfold.encodings import GatedDecay as GatedDecay
+    from tenfold.encodings import GrapeAP as GrapeAP
+    from tenfold.encodings import GrapeM as GrapeM
     from tenfold.encodings import HardALiBi as HardALiBi
     from tenfold.encodings import Inverse as Inverse
     from tenfold.encodings import InverseLog as InverseLog
@@ -79,11 +81,11 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "GatedDecay", "HardALiBi",
-    "Inverse", "InverseLog", "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise",
-    "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary", "RotaryLinear", "RotaryNTK",
-    "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Selective", "Significance", "Sinusoidal", "StickBreaking",
-    "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
+    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "GatedDecay", "GrapeAP",
+    "GrapeM", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength",
+    "NoPE", "Pairwise", "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary",
+    "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Selective", "Significance",
+    "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
     "Addition": "tenfold.data.tasks.arithmetic.addition",

@@ -12,6 +12,8 @@ from tenfold.encodings.fine_sinusoidal import FineSinusoidal
 from tenfold.encodings.fire import FIRE
 from tenfold.encodings.fox import FoX
 from tenfold.encodings.gated_decay import GatedDecay
+from tenfold.encodings.grape_additive import GrapeAP
+from tenfold.encodings.grape_multiplicative import GrapeM
 from tenfold.encodings.hard_alibi import HardALiBi
 from tenfold.encodings.inverse import Inverse
 from tenfold.encodings.inverse_log import InverseLog
@@ -60,6 +62,8 @@ __all__ = [
     "FineSinusoidal",
     "FoX",
     "GatedDecay",
+    "GrapeAP",
+    "GrapeM",
     "HardALiBi",
     "Inverse",
     "InverseLog",
