@@ -34,7 +34,7 @@ class DAPE(PositionalEncoding):
     """
 
     name = "dape"
-    known_as = ("DAPE", "CAPE", "data-adaptive positional encoding")
+    known_as = ("DAPE", "data-adaptive positional encoding")
     no_series = "its bias depends on queries and keys too, not on distance alone"
     multiplies = True
 
