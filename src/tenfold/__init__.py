@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import LogLength as LogLength
     from tenfold.encodings import NoPE as NoPE
     from tenfold.encodings import Pairwise as Pairwise
+    from tenfold.encodings import PaTH as PaTH
     from tenfold.encodings import PerHead as PerHead
     from tenfold.encodings import PerLayer as PerLayer
     from tenfold.encodings import PoPE as PoPE
@@ -83,7 +84,7 @@ __version__ = "0.2.0"
 _ENCODINGS = (
     "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "GatedDecay", "GrapeAP",
     "GrapeM", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength",
-    "NoPE", "Pairwise", "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary",
+    "NoPE", "PaTH", "Pairwise", "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary",
     "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Selective", "Significance",
     "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip

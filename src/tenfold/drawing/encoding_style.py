@@ -34,7 +34,7 @@ ASSIGNED = {
     "blue": {"sinusoidal": "s", "fine-sinusoidal": "D", "sandwich": "P"},
     "green": {"alibi": "^", "hard-alibi": "v", "window": "P"},
     "plum": {"pairwise": "D", "scalar": "o", "t5": "s", "type-1": "^", "type-2": "v"},
-    "ochre": {"inverse": "v", "inverse-log": "^", "power": "D", "gated-decay": "o", "grape-ap": "s"},
+    "ochre": {"inverse": "v", "inverse-log": "^", "power": "D", "gated-decay": "o", "grape-ap": "s", "path": "P"},
     "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X", "bam": "D", "dape": "v"},
     "violet": {
         "learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v", "stick-breaking": "P",

@@ -23,6 +23,7 @@ from tenfold.encodings.learned import Learned
 from tenfold.encodings.log_length import LogLength
 from tenfold.encodings.nope import NoPE
 from tenfold.encodings.pairwise import Pairwise
+from tenfold.encodings.path import PaTH
 from tenfold.encodings.per_head import PerHead
 from tenfold.encodings.per_layer import PerLayer
 from tenfold.encodings.pope import PoPE
@@ -73,6 +74,7 @@ __all__ = [
     "Learned",
     "LogLength",
     "NoPE",
+    "PaTH",
     "Pairwise",
     "PerHead",
     "PerLayer",
