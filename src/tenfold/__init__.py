@@ -16,13 +16,19 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.data.places import Places as Places
     from tenfold.data.tasks.arithmetic.addition import Addition as Addition
     from tenfold.drawing.report_page import write_report as write_report
+    from tenfold.encodings import BAM as BAM
+    from tenfold.encodings import DAPE as DAPE
     from tenfold.encodings import FIRE as FIRE
     from tenfold.encodings import T5 as T5
     from tenfold.encodings import ALiBi as ALiBi
     from tenfold.encodings import Calibrated as Calibrated
     from tenfold.encodings import Compose as Compose
     from tenfold.encodings import CoPE as CoPE
+    from tenfold.encodings import Entmax as Entmax
     from tenfold.encodings import FoX as FoX
+    from tenfold.encodings import GatedDecay as GatedDecay
+    from tenfold.encodings import GrapeAP as GrapeAP
+    from tenfold.encodings import GrapeM as GrapeM
     from tenfold.encodings import HardALiBi as HardALiBi
     from tenfold.encodings import Inverse as Inverse
     from tenfold.encodings import InverseLog as InverseLog
@@ -33,7 +39,10 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import LogLength as LogLength
     from tenfold.encodings import NoPE as NoPE
     from tenfold.encodings import Pairwise as Pairwise
+    from tenfold.encodings import PaTH as PaTH
     from tenfold.encodings import PerHead as PerHead
+    from tenfold.encodings import PerLayer as PerLayer
+    from tenfold.encodings import PoPE as PoPE
     from tenfold.encodings import PositionalEncoding as PositionalEncoding
     from tenfold.encodings import Power as Power
     from tenfold.encodings import Relative as Relative
@@ -44,8 +53,10 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Sandwich as Sandwich
     from tenfold.encodings import ScalableSoftmax as ScalableSoftmax
     from tenfold.encodings import Scalar as Scalar
+    from tenfold.encodings import Selective as Selective
     from tenfold.encodings import Significance as Significance
     from tenfold.encodings import Sinusoidal as Sinusoidal
+    from tenfold.encodings import StickBreaking as StickBreaking
     from tenfold.encodings import Type1 as Type1
     from tenfold.encodings import Type2 as Type2
     from tenfold.encodings import Uniform as Uniform
@@ -71,10 +82,11 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
 __version__ = "0.2.0"
 
 _ENCODINGS = (
-    "ALiBi", "Calibrated", "CoPE", "Compose", "FIRE", "FoX", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog",
-    "KerplePower", "Learned", "LogLength", "NoPE", "Pairwise", "PerHead", "PositionalEncoding", "Power", "Relative",
-    "Rotary", "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Significance",
-    "Sinusoidal", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
+    "ALiBi", "BAM", "Calibrated", "CoPE", "Compose", "DAPE", "Entmax", "FIRE", "FoX", "GatedDecay", "GrapeAP",
+    "GrapeM", "HardALiBi", "Inverse", "InverseLog", "Joint", "KerpleLog", "KerplePower", "Learned", "LogLength",
+    "NoPE", "PaTH", "Pairwise", "PerHead", "PerLayer", "PoPE", "PositionalEncoding", "Power", "Relative", "Rotary",
+    "RotaryLinear", "RotaryNTK", "RotaryYaRN", "Sandwich", "ScalableSoftmax", "Scalar", "Selective", "Significance",
+    "Sinusoidal", "StickBreaking", "T5", "Type1", "Type2", "Uniform", "Window", "XPos",
 )  # fmt: skip
 _WHERE = {
     "Addition": "tenfold.data.tasks.arithmetic.addition",

@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch.testing import assert_close
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
@@ -10,10 +11,12 @@ from tenfold.data.schemes import (
     coupled,
     cyclic,
     down,
+    floats,
     interpolated,
     randomized,
     shifted,
 )
+from tenfold.encodings import ALiBi, Power, Rotary, RotaryLinear
 
 
 def generator(seed=0):
@@ -71,6 +74,46 @@ def test_randomized_is_uniform_over_subsets():
 def test_randomized_beyond_its_limit(ragged_index):
     with pytest.raises(TenfoldError, match="limit of 8, the input has 9 tokens"):
         randomized(TOKENS, ragged_index, limit=8)
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_floats_are_sorted_and_within_the_limit_at_any_length(ragged_index, random):
+    """Nine tokens within two positions: there is room for any number."""
+    places = floats(TOKENS, ragged_index, generator() if random else None, limit=2, parts=1000)
+    axis, index = places["floats"], ragged_index["index"]
+    assert torch.equal(axis < 0, index < 0)
+    for row, own in zip(axis, index, strict=True):
+        own_places = row[own >= 0]
+        assert (own_places.diff() > 0).all()
+        assert own_places.min() >= 0
+        assert own_places.max() < 2000
+        assert own_places.max() > 2000 * (0.3 if random else 0.49)
+
+
+def test_floats_are_order_statistics_of_uniform_draws():
+    """The k-th of n is at k / (n + 1) of the range on average, whatever stands beside it in the batch."""
+    index = torch.cat([torch.arange(3).repeat(4000, 1), torch.tensor([[-1, 0, 1]]).repeat(4000, 1)])
+    drawn = floats(torch.zeros(8000, 3), Places(index=index), generator(), limit=10, parts=100)["floats"]  # fmt: skip
+    means = drawn.double()[:4000].mean(0)
+    assert (means - torch.tensor([250.0, 500.0, 750.0])).abs().max() < 15
+    means = drawn.double()[4000:, 1:].mean(0)
+    assert (means - torch.tensor([1000 / 3, 2000 / 3])).abs().max() < 15
+
+
+def test_floats_are_not_whole_positions():
+    drawn = floats(torch.zeros(100, 5), Places(index=torch.arange(5)[None]), generator(), limit=8, parts=64)["floats"]  # fmt: skip
+    assert 0.9 < (drawn % 64 != 0).double().mean() < 1
+
+
+def test_encodings_that_divide_read_parts_as_positions():
+    """What the docstring names: rotary positions and ALiBi at i / parts."""
+    whole, parts = torch.tensor([[0, 3, 8]]), 16
+    at, fine = Places(index=whole), Places(floats=whole * parts)
+    q = torch.randn(1, 2, 3, 8, generator=generator(), dtype=torch.float64)
+    turned = RotaryLinear(head_size=8, factor=parts, axis="floats").rotate(q, q, fine, fine)
+    assert_close(turned, Rotary(head_size=8).rotate(q, q, at, at))
+    power = Power(heads=4, power=1.0, factor=1 / parts, axis="floats")
+    assert_close(power.bias(fine, fine), ALiBi(heads=4).bias(at, at))
 
 
 def test_cyclic(ragged_index):
@@ -145,6 +188,7 @@ def test_names():
         "coupled",
         "cyclic",
         "down",
+        "floats",
         "interpolated",
         "randomized",
         "shifted",

@@ -50,6 +50,9 @@ CASES = {
 }
 
 
+LEAVES_A_REST = {"stick-breaking"}  # whose weights may add up to less than 1
+
+
 def facts(rows):
     """Nine tokens of `12+345=75`, the last two of the second row padding."""
     axes = {
@@ -105,7 +108,10 @@ def test_models_and_drop_in_are_the_plain_reference(spec, kind, queries, rows, a
     state, padding = pe.state(x, at), valid[:, None, None]
     ours, weights = attend(pe, q, k, v, q_at, at, kind, padding, state=state)
     assert_close(ours, mixed)
-    assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+    whole = weights.sum(-1)
+    assert (whole <= 1 + 1e-9).all()
+    if spec["name"] not in LEAVES_A_REST:
+        assert_close(whole, torch.ones_like(whole))
 
     turned_q, turned_k = pe.rotate(q, k, q_at, at)
     if pe.ways & {"values", "normalise"}:
@@ -113,7 +119,9 @@ def test_models_and_drop_in_are_the_plain_reference(spec, kind, queries, rows, a
             additive_mask(pe, q, turned_k, q_at, at, kind, state=state)
         return
     mask = additive_mask(pe, q, turned_k, q_at, at, kind, padding, state)
-    assert_close(scaled_dot_product_attention(turned_q, turned_k, v, attn_mask=mask), mixed)
+    scale = 1 / math.sqrt(8)  # of the head, also where turned vectors are longer
+    theirs = scaled_dot_product_attention(turned_q, turned_k, v, attn_mask=mask, scale=scale)
+    assert_close(theirs, mixed)
 
 
 def test_by_loops(normal, line):

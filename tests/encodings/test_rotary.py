@@ -72,6 +72,31 @@ def test_no_frequency_turns(p):
         Rotary(head_size=8, p=p)
 
 
+@pytest.mark.parametrize("trained", [10, 60, 500, 100_000])
+def test_hope_turns_what_completes_a_turn_in_training(normal, trained):
+    pe = Rotary(head_size=8, base=500.0, trained=trained)
+    turning = [c for c in range(4) if 2 * math.pi * 500.0 ** (2 * c / 8) <= trained]
+    assert len(turning) == {10: 1, 60: 2, 500: 3, 100_000: 4}[trained]
+    q, k = normal(2, 3, 4, 8), normal(2, 3, 2, 8)
+    q_at = torch.tensor([[0, 3, 8, 1], [-1, 5, 5, 1_000_000]])
+    k_at = torch.tensor([[0, 1], [7, -1]])
+    new_q, new_k = pe.rotate(q, k, Places(index=q_at), Places(index=k_at))
+    assert_close(new_q, turned_by_loops(q, q_at, 8, 500.0, len(turning)))
+    assert_close(new_k, turned_by_loops(k, k_at, 8, 500.0, len(turning)))
+
+
+def test_hope_meets_no_new_angle_on_longer_inputs():
+    """Of every pair that turns, differences within the trained length have already met all angles."""
+    rates = Rotary(head_size=16, trained=64).rates(torch.device("cpu"))
+    assert 0 < (rates > 0).sum() < 8
+    assert (rates[rates > 0] * 64 >= 2 * math.pi).all()
+
+
+def test_hope_without_a_frequency():
+    with pytest.raises(TenfoldError, match="rotary with trained 6: no frequency completes a turn"):
+        Rotary(head_size=8, trained=6)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.1, -1.0, 1.5])
 def test_no_share(share):
     with pytest.raises(TenfoldError, match=f"share of {share}"):

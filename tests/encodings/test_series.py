@@ -7,6 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from tenfold.encodings import (
+    BAM,
     T5,
     ALiBi,
     HardALiBi,
@@ -34,6 +35,7 @@ FORMULAS = {  # b(n) itself, with its parameters in the order of the decay
     "POWER": lambda n, k, p, c: math.exp(-c * (k * n) ** p),
     "KERPLE_LOG": lambda n, p, a: (1 + a * n) ** -p,
     "WINDOW": lambda n, w: float(n <= w),
+    "BAM_PRIOR": lambda n, k, p: math.exp(-k * (n + 1e-5) ** p),
 }
 CONVERGENT = [
     ("GEOMETRIC", (1.0,)), ("GEOMETRIC", (2**-8,)),
@@ -42,11 +44,13 @@ CONVERGENT = [
     ("POWER", (0.5, 2.0, 1.0)), ("POWER", (2**-8, 0.5, 1.0)), ("POWER", (0.5, 1.25, 1.0)),
     ("POWER", (0.25, 0.75, 0.5)), ("POWER", (2**-4, 4.0, 1.0)), ("POWER", (1.0, 0.3, 0.02)),
     ("KERPLE_LOG", (1.5, 0.5)), ("KERPLE_LOG", (4.0, 0.01)),
+    ("BAM_PRIOR", (1.0, 1.0)), ("BAM_PRIOR", (0.02, 0.6)), ("BAM_PRIOR", (0.001, 2.5)),
 ]  # fmt: skip
 DIVERGENT = [
     ("CONSTANT", (0.0,)), ("INVERSE", (1.0,)), ("INVERSE", (2**-8,)),
     ("INVERSE_LOG", (1.0,)), ("INVERSE_LOG", (2**-8,)),
     ("KERPLE_LOG", (1.0, 0.5)), ("KERPLE_LOG", (0.01, 1.0)), ("WINDOW", (math.inf,)),
+    ("BAM_PRIOR", (1.0, 0.0)),
 ]  # fmt: skip
 WINDOWS = [("WINDOW", (0.0,)), ("WINDOW", (16.0,))]
 PLACES = [0, 1, 2, 3, 10, 15, 16, 17, 100, 1000, 100_000]
@@ -155,7 +159,7 @@ def test_slopes_of_other_numbers(heads):
 FAR = [0, 1, 2, 5, 17, 300, 1_000_000]
 BIASES = [
     ALiBi(4), Type1(4), Type2(4), Inverse(4), InverseLog(4), Power(4), Power(4, 2.0, 0.5),
-    KerpleLog(4), KerplePower(4), Sandwich(4), T5(4), T5(4, ahead=False),
+    KerpleLog(4), KerplePower(4), Sandwich(4), T5(4), T5(4, ahead=False), BAM(4),
 ]  # fmt: skip
 
 

@@ -115,7 +115,11 @@ def test_generation(make, lively, tokens, beams):
     rows, mask = tokens(2, 6), torch.ones(2, 6, dtype=torch.long)
     rows[1, :2] = mask[1, :2] = 0
     both = {"name": "compose", "parts": ["fox", "scalable-softmax"]}
-    for encoding in ("alibi", "rotary", {"name": "window", "behind": 4}, "pairwise", "cope", both):
+    turns = {"name": "per-layer", "parts": ["stick-breaking", both]}
+    for encoding in (
+        "alibi", "rotary", {"name": "window", "behind": 4}, "pairwise", "cope", both,
+        "pope", "dape", "selective", "gated-decay", "grape-ap", "path", turns,
+    ):  # fmt: skip
         model = lively(make(), encoding)
         write = functools.partial(
             model.generate, max_new_tokens=12, do_sample=False, num_beams=beams, pad_token_id=0,

@@ -402,7 +402,7 @@ def test_any_scheme_with_any_encoding(
     model_name, encoding, scheme, make_model, make_batcher, ragged
 ):
     """Randomized ALiBi, cyclic sinusoids, coupled rotary: a scheme gives the axis, an encoding reads it."""
-    options = {"limit": 300} if scheme == "randomized" else {}
+    options = {"randomized": {"limit": 300}, "floats": {"limit": 10, "parts": 5}}.get(scheme, {})
     bound = SCHEMES.bind(Spec(name=scheme, options=options))
     batch = make_batcher("causal", bound)(ragged, torch.Generator().manual_seed(0))
     placed = on_axis(encoding, scheme)

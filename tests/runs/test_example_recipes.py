@@ -39,6 +39,20 @@ def test_trains_at_smoke_scale_and_answers(name, tmp_path):
             run.ask(wrong)
 
 
+def test_drope_starts_from_rotary_weights_and_has_no_positions(tmp_path):
+    """Train with rotary positions, drop them, recalibrate."""
+    recalibrate = recipe(FOLDER / "drope.yaml", "smoke")
+    first = tenfold.train(recalibrate.replace(pe="rotary"), out=tmp_path / "rotary")
+    dropped = tenfold.train(recalibrate, out=tmp_path / "dropped", from_=first)
+    assert dropped.recipe.pe.name == "none"
+    assert dropped.recipe.train.from_.name == str(first.folder)
+    before, after = first.model("best").state_dict(), dropped.model("final").state_dict()
+    assert before.keys() == after.keys()  # rotary positions have no weights of their own
+    moved = [(after[name] - before[name]).abs().max() for name in before]
+    assert 0 < max(moved) < 0.1  # a short recalibration, not a new start
+    assert {row.length for row in dropped.evaluate([2, 4], slices=["uniform"], n=10)} == {2, 4}
+
+
 def test_in_place_and_as_an_encoder_decoder():
     """The same task with other models: only the format and the kind of model change."""
     sorting = recipe(FOLDER / "sorting.yaml", "smoke")

@@ -84,6 +84,41 @@ def randomized(
     return places.add(randomized=torch.where(index >= 0, chosen, -1))
 
 
+def floats(
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    limit: PositiveInt = 64,
+    parts: PositiveInt = 64,
+) -> Places:
+    """Sorted random positions between 0 and `limit`, not whole ones (RFS, Shimizu et al. 2026, arXiv 2602.14050).
+
+    The range is the same for every length, so a longer input only stands closer. Unlike `randomized`, `limit` is no
+    limit to the number of tokens. Without a generator positions are evenly spread; the paper draws them there too.
+
+    Places are whole numbers, of which `parts` make a position. An encoding that reads them divides by `parts`:
+    `fine-sinusoidal` has `parts`, `rotary-linear` has `factor`, and `power` with `power: 1` and `factor: 1/parts` is
+    ALiBi.
+
+    >>> at = Places(index=torch.arange(4)[None])
+    >>> floats(torch.zeros(1, 4), at, limit=2, parts=10)["floats"].tolist()
+    [[0, 5, 10, 15]]
+    """
+    index, room = places["index"], limit * parts
+    count = index.amax(-1, keepdim=True) + 1  # (B|1, 1): tokens in each row
+    if generator is None:
+        return places.add(floats=torch.where(index >= 0, index * room // count.clamp(min=1), -1))
+    longest = index.shape[-1]
+    drawn = torch.rand(
+        len(tokens), longest, generator=generator, device=tokens.device, dtype=torch.float64
+    )
+    place = (drawn * room).long()
+    place = torch.where(torch.arange(longest, device=place.device) < count, place, room)
+    chosen = place.sort().values.gather(1, index.clamp(min=0).expand(len(tokens), -1))
+    return places.add(floats=torch.where(index >= 0, chosen, -1))
+
+
 def cyclic(
     tokens: Tensor,
     places: Places,
@@ -202,6 +237,6 @@ def periods(scheme: Scheme) -> dict[str, int]:
 SCHEMES: Registry[Places] = Registry(
     "scheme",
     "tenfold.schemes",
-    of=(shifted, randomized, interpolated, cyclic, abacus, coupled, down, across),
+    of=(shifted, randomized, floats, interpolated, cyclic, abacus, coupled, down, across),
     takes=("tokens", "places", "generator"),
 )

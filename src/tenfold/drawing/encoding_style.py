@@ -29,14 +29,18 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.5), (6, 2, 1, 2))
 ASSIGNED = {
     "vermilion": {
         "rotary": "o", "rotary-linear": "s", "rotary-ntk": "D", "rotary-yarn": "^", "xpos": "v",
+        "pope": "P", "grape-m": "X",
     },
     "blue": {"sinusoidal": "s", "fine-sinusoidal": "D", "sandwich": "P"},
     "green": {"alibi": "^", "hard-alibi": "v", "window": "P"},
     "plum": {"pairwise": "D", "scalar": "o", "t5": "s", "type-1": "^", "type-2": "v"},
-    "ochre": {"inverse": "v", "inverse-log": "^", "power": "D"},
-    "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X"},
-    "violet": {"learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v"},
-    "ink": {"none": "X", "compose": "P", "per-head": "*"},
+    "ochre": {"inverse": "v", "inverse-log": "^", "power": "D", "gated-decay": "o", "grape-ap": "s", "path": "P"},
+    "teal": {"kerple-log": "o", "kerple-power": "s", "fire": "^", "calibrated": "X", "bam": "D", "dape": "v"},
+    "violet": {
+        "learned": "o", "cope": "s", "fox": "D", "scalable-softmax": "^", "log-length": "v", "stick-breaking": "P",
+        "entmax": "X", "selective": "*",
+    },
+    "ink": {"none": "X", "compose": "P", "per-head": "*", "per-layer": "o"},
 }  # fmt: skip
 
 

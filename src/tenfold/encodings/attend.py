@@ -115,7 +115,8 @@ def additive_mask(
     """The `attn_mask` of `scaled_dot_product_attention`: scores / sqrt(K) + bias, and -inf for what is not seen.
 
     It is (B|1, H|1, T, S), or None where nothing is to be added. In self-attention the queries are the
-    last T of the S keys; a query always sees itself. `allowed` and `state` are as in `attend`.
+    last T of the S keys; a query always sees itself. `allowed` and `state` are as in `attend`. Where an encoding
+    lengthens turned queries and keys (`pope`), also give PyTorch's function `scale=1 / sqrt(K)`.
 
     >>> from tenfold.encodings import ALiBi
     >>> at = Places(index=torch.arange(3)[None])

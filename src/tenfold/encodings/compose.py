@@ -62,6 +62,14 @@ class Parted(PositionalEncoding):
         return any(part.reads_keys for part in self.parts)
 
     @property
+    def multiplies(self) -> bool:  # type: ignore[override]
+        return any(part.multiplies for part in self.parts)
+
+    @property
+    def lengthens(self) -> bool:  # type: ignore[override]
+        return any(part.lengthens for part in self.parts)
+
+    @property
     def features(self) -> int:  # type: ignore[override]
         return sum(part.features for part in self.parts)
 
@@ -138,6 +146,14 @@ class Compose(Parted):
             raise TenfoldError(
                 f"the encodings {' and '.join(names)} both replace the softmax; one of a composition may"
             )
+        for part in self.parts:
+            others = [each for each in self.parts if each is not part]
+            read = [each for each in others if "rotate" in each.ways or each.multiplies]
+            if part.lengthens and read:
+                raise TenfoldError(
+                    f'encoding "{part.name}" makes turned queries and keys longer, which "{read[0].name}" would read '
+                    "too; one of them is right in a composition, or different heads for each (per-head)"
+                )
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
@@ -159,7 +175,7 @@ class Compose(Parted):
 
     def _turned_under_scores(self) -> frozenset[str]:
         """Axes that rotate keys which the scores of another part then read."""
-        if not any(part.reads_keys and "scores" in part.ways for part in self.parts):
+        if not self.multiplies:
             return frozenset()
         return frozenset(a for part in self.parts if "rotate" in part.ways for a in part.axes)
 

@@ -32,6 +32,7 @@ class CoPE(PositionalEncoding):
     known_as = ("CoPE", "contextual position encoding")
     kinds = frozenset({Attends.CAUSAL})
     reads_keys = True
+    multiplies = True
     shift_invariant = True
 
     def __init__(

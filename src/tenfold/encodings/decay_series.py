@@ -10,6 +10,7 @@ converges. Each formula stands here once; encodings add log b(n) to the logits, 
     1/(n ln n)    -(z + ln z), z = ln(3 + k n)        diverges
     powers        -c (k n)^p                          converge
     Kerple-log    -p ln(1 + a n)                      converges for p > 1 alone
+    BAM           -k (n + 1e-5)^p                     converges for p > 0 alone
     Sandwich      c (sum_i cos(n w_i) - D)            diverges: bounded below
 """
 
@@ -23,6 +24,8 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+NEAREST = 1e-5  # what BAM adds to a distance, so that a negative power of 0 exists
 
 
 class SeriesVerdict(NamedTuple):
@@ -215,6 +218,30 @@ def _kerple_log_verdicts(p: Tensor, a: Tensor) -> list[SeriesVerdict]:
     ]
 
 
+def _bam_where(p: Tensor, falling: Tensor, else_: float) -> Tensor:
+    return torch.where(p > 0, falling, else_)
+
+
+def _bam_tail(n: Tensor, k: Tensor, p: Tensor) -> Tensor:
+    falls = p.clamp(min=1e-3)  # any number where p <= 0
+    return _bam_where(p, _power_tail(n + NEAREST, torch.ones_like(k), falls, k), math.inf)
+
+
+def _bam_bend(n: Tensor, k: Tensor, p: Tensor) -> Tensor:
+    falls = p.clamp(min=1e-3)
+    return _bam_where(p, _power_bend(n + NEAREST, torch.ones_like(k), falls, k), 0.0)
+
+
+def _bam_verdicts(k: Tensor, p: Tensor) -> list[SeriesVerdict]:
+    even, rises = "every distance has the same weight", "weights rise with distance, as p < 0"
+    return [
+        SeriesVerdict(True, "converges: by the integral test, a gamma function")
+        if power > 0
+        else SeriesVerdict(False, f"diverges: {rises if power < 0 else even}")
+        for power in p[:, 0].tolist()
+    ]
+
+
 def beside_one(x: Fraction | float) -> str:
     """In few digits, but not as 1 what is not 1.
 
@@ -319,6 +346,15 @@ KERPLE_LOG = Decay(
     "a p-series: converges where p > 1, diverges where p <= 1",
     judged=_kerple_log_verdicts,
     bend=lambda n, p, a: p * a * (1 + a * n) ** (-p - 1),  # convex
+)
+BAM_PRIOR = Decay(
+    "-k (n + 1e-5)^p",
+    lambda n, k, p: -k * (n + NEAREST) ** p,
+    _bam_tail,
+    lambda k, p: p > 0,
+    "converges where p > 0, a gamma function; diverges where p <= 0",
+    judged=_bam_verdicts,
+    bend=_bam_bend,
 )
 SANDWICH = Decay(
     "c (sum_i cos(n w_i) - D)",

@@ -83,6 +83,12 @@ class PositionalEncoding(Checked, nn.Module):
     not_exported: ClassVar[str] = ""  # why torch.export cannot take it, where it cannot
     limit: int | None = None  # the first place, or difference of places, that it cannot represent
     reads_keys: bool = False  # what it adds for a pair depends on the keys of other pairs, too
+    multiplies: bool = (
+        False  # it multiplies queries with keys itself; rotated keys would mislead it
+    )
+    lengthens: bool = (
+        False  # turned queries and keys are longer than a head, so no other part may read them
+    )
     features: int = 0  # numbers that `state` gives for each key and head
 
     def __init__(self, *axes: str) -> None:

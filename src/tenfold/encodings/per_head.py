@@ -104,10 +104,13 @@ class PerHead(Parted):
             part.rotate(some_q, some_k, q_at, k_at)
             for part, some_q, some_k in zip(self.parts, *map(self._split, (q, k)), strict=True)
         ]
-        return torch.cat([q for q, _ in turned], 1), torch.cat([k for _, k in turned], 1)
+        size = max(
+            q.shape[-1] for q, _ in turned
+        )  # more numbers than a head where a part lengthens
+        return _stacked([q for q, _ in turned], size), _stacked([k for _, k in turned], size)
 
     def scores(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> Tensor | None:
-        both = zip(self.parts, self._split(q), self._split(k), strict=True)
+        both = zip(self.parts, self._split(q), self._split(k[..., : q.shape[-1]]), strict=True)
         return self._joined([p.scores(some_q, some_k, q_at, k_at) for p, some_q, some_k in both], 0)
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor | None:
@@ -125,7 +128,7 @@ class PerHead(Parted):
     def state_bias(
         self, state: Tensor, q: Tensor, k: Tensor, q_at: Places, k_at: Places
     ) -> Tensor | None:
-        each = zip(self.parts, *map(self._split, (state, q, k)), strict=True)
+        each = zip(self.parts, *map(self._split, (state, q, k[..., : q.shape[-1]])), strict=True)
         return self._joined(
             [
                 part.state_bias(own[..., : part.features], some_q, some_k, q_at, k_at)
@@ -174,3 +177,8 @@ class PerHead(Parted):
             for part, count in zip(parts, self.split, strict=True)
         ]
         return torch.cat(full, 1)
+
+
+def _stacked(vectors: list[Tensor], size: int) -> Tensor:
+    """Heads side by side, with zeros at the end of shorter vectors, which change no product."""
+    return torch.cat([F.pad(each, (0, size - each.shape[-1])) for each in vectors], 1)

@@ -17,7 +17,7 @@ def all_of_them():
 
 def test_every_encoding_without_options_is_there(all_of_them):
     assert {"alibi", "kerple-log", "rotary", "fire", "window", "t5"} <= all_of_them.keys()
-    need_options = {"calibrated", "compose", "log-length", "per-head"}
+    need_options = {"calibrated", "compose", "log-length", "per-head", "per-layer"}
     assert all_of_them.keys() == set(ENCODINGS.names()) - need_options
 
 

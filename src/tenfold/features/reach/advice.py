@@ -31,7 +31,7 @@ LIMITS = (
     "Convergence is enough for extrapolation in the paper's theorem; that divergence forbids it was only seen in experiments.",
     "Out of sight is the share of the longer text that lies beyond the farthest head's reach (eps 0.05), in one layer.",
     "Keeping perplexity is not using a longer text: what lies beyond a head's reach it hardly sees.",
-    "Learned numbers (kerple-log, kerple-power, t5) are as first drawn; training moves them. Of positions that enter by rotation or at the input, the theory says nothing.",
+    "Learned numbers (bam, kerple-log, kerple-power, t5) are as first drawn; training moves them. Of positions that enter by rotation or at the input, the theory says nothing.",
 )
 
 
