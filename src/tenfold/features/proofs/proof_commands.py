@@ -42,7 +42,8 @@ def certify(
 ) -> None:
     """Prove a run's model right at every length, or show the shortest inputs on which it fails.
 
-    Exit 0: proved. Exit 1: refuted, or the given certificate is not right. Exit 2: not certifiable, with the reason.
+    Exit 0: proved. Exit 1: refuted, not proved, or the given certificate is not right. Exit 2: not certifiable, with the
+    reason. Exit 3: proved if the declarations of components that the prover does not know hold.
     The certificate is written into the run's folder.
 
     `tenfold certify runs/my-run`, `tenfold certify addition`
