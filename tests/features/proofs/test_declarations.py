@@ -169,6 +169,15 @@ def test_a_window_that_sees_further_is_refuted(model, batcher):
     assert Swift(lying, batcher).local is None
 
 
+def test_a_format_of_few_columns_is_tested_with_as_many(small, lively, monkeypatch):
+    """A width of 9: windows are tested there, before such a model is decoded by neighbours."""
+    monkeypatch.setattr(FarWindow, "far", 5)
+    built = build(small(format={"name": "reversed", "width": 9}, model={"width": 16, "heads": 2}))
+    model = lively(built.model(), 0)
+    assert Swift(model, built.batcher).local is not None
+    assert Swift(with_window(model, FarWindow(**WINDOW)), built.batcher).local is None
+
+
 def test_evaluation_sees_what_a_window_hides(model, batcher):
     """At 60 digits the model is wrong, though its neighbours as declared would make it right."""
     lying = with_window(model, FarWindow(**WINDOW))

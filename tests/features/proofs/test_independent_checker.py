@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from tenfold.data.tasks import TASKS
 from tenfold.features.proofs import independent_checker
 from tenfold.features.proofs.contexts import View, reachable
 from tenfold.features.proofs.independent_checker import check, contexts_of, main, problem_of
-from tenfold.data.tasks import TASKS
 from tenfold.runs.run import SHELF
 
 SMALL = ["parity", "addition-base-2", "comparison", "successor", "multiplication"]
