@@ -73,7 +73,7 @@ TASKS = {
     },
     # 12+345+6: the carry is up to 2. 5.3 million contexts.
     "addition-3": {
-        "words": "addition of three numbers",
+        "about": "addition of three numbers, to be proved right at every length",
         "task": {"name": "addition", "terms": 3},
         "pe": local(relation={"roles": 6}, roles=6),
         "stop": "certified-exactly",
@@ -91,7 +91,7 @@ TASKS = {
     },
     # Cyclic positions (CPI of the `bias` paper): the place of a token modulo 3 is added to it. A phase is part of the context.
     "addition-cyclic": {
-        "about": "addition with cyclic positions, proved right at every length and for every phase",
+        "about": "addition with cyclic positions, to be proved right at every length and for every phase",
         "schemes": ["cyclic"],
         "pe": local(more=[{"name": "learned", "axis": "cyclic", "limit": 3}]),
         "stop": "certified-exactly",  # an attempt in float32 takes minutes with this many contexts

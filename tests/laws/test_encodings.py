@@ -494,3 +494,32 @@ def test_digits_are_told_apart_of_the_declared_roles_alone(model, batch):
 
         assert torch.equal(added(at.add(significance=others)), added(at))
         assert not torch.equal(added(at.add(significance=theirs)), added(at))
+
+
+@only_for("decoder", "seq2seq")
+@pytest.mark.parametrize("columns", [10, 100, 1000])
+def test_nothing_is_seen_beyond_a_declared_window(model, columns):
+    """`window` is an upper bound of `visible`: fast decoding and proofs rest on it."""
+    generator = torch.Generator().manual_seed(columns)
+    drawn = torch.randint(-1, columns, (1, 4 * columns), generator=generator)
+    role = torch.randint(0, 6, drawn.shape, generator=generator)
+    some = torch.randperm(drawn.shape[1], generator=generator)[:64]
+    for pe in (module for module in model.modules() if isinstance(module, PositionalEncoding)):
+        for axis in sorted(pe.axes):
+            span = pe.window(axis)
+            if span is None:
+                continue
+            at = Places(
+                **{name: role if name == "role" else drawn for name in {*pe.axes, "role", "column"}}
+            )
+            q_at = Places(**{name: at[name][:, some] for name in at})
+            visible = pe.visible(q_at, at)
+            assert visible is not None  # bounded, but nothing is hidden
+            place, key = q_at[axis].unsqueeze(-1), at[axis].unsqueeze(-2)
+            behind, hubs = place - key, torch.tensor(sorted(span.hubs), dtype=torch.long)
+            k_hub = torch.isin(at["role"], hubs).unsqueeze(-2)
+            q_hub = torch.isin(q_at["role"], hubs).unsqueeze(-1)
+            answer = (at["role"] == 2).unsqueeze(-2)
+            within = (place >= 0) & (key >= 0) & (behind <= span.behind) & (behind >= -span.ahead)
+            within = within & ~(answer & (behind > span.answers)) & ~q_hub
+            assert not (visible & ~(within | k_hub).unsqueeze(1)).any(), axis

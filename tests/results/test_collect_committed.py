@@ -19,6 +19,7 @@ ALONE = {
     "encoding": "alibi", "scheme": "", "label": "", "seed": 0, "trained": None, "length": None,
     "slice": "uniform", "metric": "converges", "value": 1.0, "n": 0, "low": None, "high": None,
     "checkpoint": "", "steps": None, "fingerprint": "", "commit": "c", "date": "d", "evaluated_pe": "",
+    "whole": None,
 }  # fmt: skip
 
 

@@ -12,7 +12,15 @@ from tenfold.results.row_schema import COLUMNS
 
 def row(**columns):
     known = {"recipe": "p/r", "metric": "exact", "seed": 3, "value": 0.25, "date": "2026-01-01"}
-    empty = {"trained": None, "length": 5, "n": 10, "low": None, "high": None, "steps": None}
+    empty = {
+        "trained": None,
+        "length": 5,
+        "n": 10,
+        "low": None,
+        "high": None,
+        "steps": None,
+        "whole": None,
+    }
     return dict.fromkeys(COLUMNS, "") | empty | known | columns
 
 
@@ -31,6 +39,15 @@ def place(tmp_path):
 def test_whole_rows_are_read(place):
     rows = [row(), row(metric="loss", value=-3.5), row(length=None, seed=0)]
     assert read_rows(place(rows)) == rows
+
+
+def test_what_was_read_whole_is_stored(place):
+    """A column that older files do not have: zero is stored, and rows without it are read as before."""
+    rows = [row(whole=8), row(metric="digit", whole=0), row(length=7)]
+    path = place(rows)
+    assert path.read_text().splitlines()[0].endswith(",whole")
+    assert read_rows(path) == rows
+    assert "whole" not in place([row()]).read_text()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from tenfold.data.tasks.task import Examples, Ints, Sampler, Task, check_length
 from tenfold.evals.statistics import Measurement, wilson
 
 MEMORY = 2**29  # bytes that one batch of an evaluation may take
+SAMPLE = 8  # problems of a length and slice whose answers whole sequences must confirm
 
 
 # Is called with a graded batch: length, slice, its problems, the answers (B, A), and whether each is right (B,).
@@ -37,6 +38,17 @@ Log = Callable[[int, str, Examples, Ints, NDArray[np.bool_]], None]
 
 class Answerer(Protocol):
     def answer(self, batch: Batch) -> Tensor: ...
+
+
+@runtime_checkable
+class Sampled(Protocol):
+    """Answers from less than the whole sequence, which a sample can confirm; `model` reads the whole."""
+
+    model: Answerer
+
+    def answer(self, batch: Batch) -> Tensor: ...
+
+    def confirmed(self, batch: Batch) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -118,8 +130,18 @@ class Examiner:
         label: str,
         log: Log | None = None,
     ) -> list[Measurement]:
+        """Exact match and per-digit accuracy on these problems.
+
+        An answerer that reads only the tokens in sight of each digit is held against whole sequences on a sample. If an
+        answer is another one there, all problems are decoded over whole sequences.
+        """
         exact = right = written = graded = 0
         vocabulary = self.batcher.vocabulary
+        whole_rows: int | None = None
+        if getattr(model, "linear", False) and isinstance(model, Sampled):
+            whole_rows = self._confirmed(model, examples)
+            if whole_rows is None:
+                model, whole_rows = model.model, len(examples)
         for answer, target in self.answers(model, examples):
             whole, tokens, _ = grade(answer, target)
             digits = (target != IGNORED) & (target != vocabulary.pad) & (target != vocabulary.end)
@@ -132,9 +154,15 @@ class Examiner:
             graded += len(whole)
         n = len(examples)
         return [
-            Measurement(length, label, "exact", exact / n, n, *wilson(exact, n)),
-            Measurement(length, label, "digit", right / written, n),
+            Measurement(length, label, "exact", exact / n, n, *wilson(exact, n), whole=whole_rows),
+            Measurement(length, label, "digit", right / written, n, whole=whole_rows),
         ]
+
+    def _confirmed(self, model: Sampled, examples: Examples) -> int | None:
+        """How many of the first problems are answered alike over whole sequences; None: one is not."""
+        blank = self.batcher.task.vocabulary.pad
+        sample = self.batcher(examples.rows(slice(0, SAMPLE))).to(self.device)
+        return model.confirmed(sample.without_answer(blank))
 
     def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
         """The model's answer and the target of each batch, (B, A) each."""

@@ -42,13 +42,20 @@ class Measurement:
     high: float | None = None
     _: KW_ONLY
     evaluated_pe: str = ""  # the encoding that was used in the place of the run's own
+    whole: int | None = None  # where tokens in sight alone were read: of how many, the rest, too
 
     def as_json(self) -> dict[str, Any]:
-        """By the names of columns; a measurement with the run's own encoding has no `evaluated_pe`."""
-        values = asdict(self)
-        return (
-            values if self.evaluated_pe else {k: values[k] for k in values if k != "evaluated_pe"}
-        )
+        """By the names of columns; a measurement with the run's own encoding has no `evaluated_pe`.
+
+        `whole` is there where a model was decoded from the tokens in sight of each digit (`models/decoding.py`). It
+        counts the problems whose answers were confirmed by a pass over the whole sequence.
+        """
+        empty = {"evaluated_pe": "", "whole": None}
+        return {
+            key: value
+            for key, value in asdict(self).items()
+            if key not in empty or value != empty[key]
+        }
 
 
 def wilson(right: int, n: int, z: float = 1.959964) -> Interval:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from tenfold.data.roles import Role
 from tenfold.data.tasks.task import Ints
 from tenfold.models.decoder import closed
 from tenfold.models.locality import AXIS, Local, NotCertifiable, encodings_of, locality
+from tenfold.models.locality_check import leak
 from tenfold.models.model import Model, attention_in
 
 CHUNK = 8192  # digits computed at a time
@@ -33,6 +35,7 @@ FEW = 256  # tokens of a batch up to which a pass over all costs little more tha
 WRITTEN = ("causal", "seq2seq")  # layouts in which an answer is written token by token
 SWEEPS = 8  # after which decoding continues token by token
 PATIENCE = 64  # sweeps by neighbours, after which the rest is written in order
+CONFIRMED = 2**24  # pairs of tokens in the sequences that confirm a sample of answers
 ORDERLY = 4096  # places that may be left for that
 
 
@@ -338,11 +341,24 @@ POSITIONS = {AXIS, "index", "significance"}  # whose places no local model reads
 
 
 class Swift:
-    """A model with its fastest decoding; the answers are always those of greedy decoding, token by token."""
+    """A model with its fastest decoding; the answers are those of greedy decoding, token by token.
+
+    Decoding by neighbours rests on the windows that encodings declare. They are tested first, on the model at hand
+    (`locality_check`); where a token out of sight changes a logit, the whole sequence is decoded.
+    """
 
     def __init__(self, model: Model, batcher: Batcher) -> None:
-        self.model, self.local = model, _local(model, batcher)
+        self.model, self.batcher = model, batcher
         self.end = batcher.task.vocabulary.end
+
+    @cached_property
+    def local(self) -> Local | None:
+        """How far the model sees, as declared and tested; None: it is not local."""
+        batcher, local = _SEEN.get(self.model, (None, None))
+        if batcher is not self.batcher:
+            local = _local(self.model, self.batcher)
+            _SEEN[self.model] = self.batcher, local
+        return local
 
     @cached_property
     def memory(self) -> ContextMemory:
@@ -364,9 +380,37 @@ class Swift:
                 return answer
         return self.model.answer(batch)
 
+    def confirmed(self, batch: Batch) -> int | None:
+        """How many rows one pass over whole sequences confirms: as many as are affordable; None if an answer is another.
+
+        An answer from which the whole sequence predicts that same answer, token by token, is the greedy one.
+        """
+        rows = min(len(batch), CONFIRMED // _pairs(batch))
+        if not rows:
+            return 0
+        batch = batch.rows(slice(0, rows))
+        answer = self.answer(batch)
+        tokens = batch.sequence.tokens.clone()
+        tokens[:, batch.given :] = answer[:, :-1]
+        whole = replace(batch, sequence=replace(batch.sequence, tokens=tokens))
+        with torch.inference_mode():
+            parts = [logits.argmax(-1) for logits in self.model.in_parts(whole, FEW)]
+        same = torch.equal(closed(torch.cat(parts, 1), batch, self.end), answer)
+        return rows if same else None
+
+
+# Of models that are in use: windows do not change with the weights, so each model is tested once.
+_SEEN: WeakKeyDictionary[Model, tuple[Batcher, Local | None]] = WeakKeyDictionary()
+
+
+def _pairs(batch: Batch) -> int:
+    """Pairs of tokens in one row of a batch."""
+    source = 0 if batch.source is None else batch.source.tokens.shape[1]
+    return (batch.sequence.tokens.shape[1] + source) ** 2
+
 
 def _local(model: Model, batcher: Batcher) -> Local | None:
-    """How far the model sees, if that is bounded, and if its hubs are those of the task and the format."""
+    """How far the model sees, if that is bounded and no test refutes it, and if its hubs are those of the task and format."""
     try:
         local = locality(model, frozenset(batcher.periods))
     except NotCertifiable:
@@ -375,4 +419,4 @@ def _local(model: Model, batcher: Batcher) -> Local | None:
         return None
     hub = batcher.task.hub if batcher.format.ends() == "each" else None
     hubs = set() if hub is None else {Role.OPERAND + hub}
-    return local if local.hubs <= hubs else None
+    return local if local.hubs <= hubs and leak(model, batcher, local) is None else None

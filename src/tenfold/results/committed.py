@@ -53,7 +53,12 @@ def _as_now(text: str) -> str:
 def as_csv(rows: Sequence[Row]) -> str:
     """Write rows as CSV text. Every number reads back exactly. An empty column of `SINCE` is left out."""
     text = io.StringIO()
-    columns = [name for name in COLUMNS if name not in SINCE or any(row.get(name) for row in rows)]
+    empty = (None, "")
+    columns = [
+        name
+        for name in COLUMNS
+        if name not in SINCE or any(row.get(name) not in empty for row in rows)
+    ]
     writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     for row in rows:

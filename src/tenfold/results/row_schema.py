@@ -30,7 +30,8 @@ from tenfold.runs.recipe import Recipe
 Row = dict[str, Any]  # values by the names of their columns
 
 CHECKPOINTS = ("best", "final")
-SINCE = {"evaluated_pe": ""}  # columns that older files do not have, and what these mean by that
+# columns that older files do not have, and what these mean by that
+SINCE: dict[str, Any] = {"evaluated_pe": "", "whole": None}
 Count = Annotated[int, pydantic.Field(ge=0, lt=2**63)]
 Positive = Annotated[int, pydantic.Field(ge=1, lt=2**63)]
 Seconds = Annotated[float, pydantic.Field(ge=0)]
@@ -89,6 +90,7 @@ class ResultRow(_Checked):
     commit: Word | None = ""
     date: Word = ""
     evaluated_pe: Word = ""  # the encoding that was used in the place of the run's own
+    whole: Count | None = None  # answers by tokens in sight that the whole sequence confirmed
 
     _in_bounds = pydantic.field_validator("value")(_in_bounds)
 

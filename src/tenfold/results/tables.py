@@ -234,7 +234,7 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Row]:
             wanted = ", ".join(
                 f'"{column}"::{kind}'
                 if column in present or column not in SINCE
-                else f"'{SINCE[column]}'"
+                else ("NULL" if SINCE[column] is None else f"'{SINCE[column]}'")
                 for column, kind in columns.items()
             )
             selection = f"SELECT {wanted} FROM {table}"

@@ -126,9 +126,10 @@ class Run:
         if which not in CHECKPOINTS:
             raise unknown("checkpoint", which, CHECKPOINTS)
         if which not in self._models:
-            model = self.built.model()
+            model, weights = self.built.model(), self.weights(which)
+            self._check_precision(model, weights)
             try:
-                model.load_state_dict(self.weights(which))
+                model.load_state_dict(weights)
             except RuntimeError as error:
                 reason = " ".join(str(error).split())
                 raise TenfoldError(
@@ -136,6 +137,16 @@ class Run:
                 ) from None
             self._models[which] = model.to(self.recipe.train.device).eval()
         return self._models[which]
+
+    def _check_precision(self, model: Model, weights: Tensors) -> None:
+        """Raise where weights would be rounded, or widened, when they are loaded."""
+        for name, own in model.state_dict().items():
+            if name in weights and weights[name].dtype != own.dtype:
+                kinds = (str(t.dtype).removeprefix("torch.") for t in (weights[name], own))
+                raise TenfoldError(
+                    "the weights {name} in {folder} are {} numbers, those of the model are {}; "
+                    "export the run again".format(*kinds, name=name, folder=self.folder)
+                )
 
     def answerer(self, which: Which = "best") -> Any:
         """The model, answering in the fastest of its ways; it remembers what it computed."""

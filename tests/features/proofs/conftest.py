@@ -77,6 +77,7 @@ LOCAL = {  # recipes of local models, by what is special about them
         "schemes": [{"name": "cyclic", "period": 3}],
     },
     "side by side": {"pe": _parts(), "format": "interleaved"},
+    "side by side, marked": {"pe": _parts(), "format": {"name": "interleaved", "mark": True}},
     "seq2seq": {"pe": _parts(), "model": {"kind": "seq2seq"}},
     "seq2seq without encoder layers": {
         "pe": _parts(),

@@ -9,10 +9,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import tenfold
+from tenfold.core.errors import TenfoldError
+from tenfold.features.proofs import certify as certify_module
 from tenfold.features.proofs import prover as prover_module
-from tenfold.features.proofs.certify import certify, certify_model, prove
+from tenfold.features.proofs.certify import (
+    SINCE,
+    ProofCheck,
+    certify,
+    certify_model,
+    export_certified,
+    prove,
+    read_certificate,
+    write_certificate,
+)
 from tenfold.features.proofs.prover import Prover, weights_hash
 from tenfold.models.decoding import Swift
 from tenfold.models.locality import Local, NotCertifiable, locality
@@ -169,13 +181,93 @@ def test_the_verdict_says_whether_rounding_could_matter(adder):
         model.head.bias += 3e6
     weak = certify_model(model, batcher)
     assert weak.verdict == "proved in exact arithmetic"
-    assert weak.bound > weak.margin > 0
+    assert weak.bound > weak.margin > weak.bound64 > 0
     assert weak.bound > strong.bound
     rotary = build(adder.recipe.replace(pe={"name": "compose", "parts": [
         WINDOW, JOINT, ROLE, {"name": "rotary", "axis": "column"}]}))  # fmt: skip
     assert certify_model(rotary.model(), rotary.batcher).bound is None  # it turns: not bounded
     plain = prove(Prover(model, batcher), adder.model("final"), rounding=False)
     assert (plain.verdict, plain.bound) == ("proved in exact arithmetic", None)
+    assert strong.bound64 < plain.bound64 < 1e-6  # of norms alone
+
+
+def absorbed(model, bias):
+    """Two hidden units whose biases cancel, one of which adds w.x: the least used ones, so that no digit needs them.
+
+    They are the first two of all, so that a sum in order meets nothing between them.
+    """
+    model = copy.deepcopy(model)
+    block = model.stack.blocks[0]
+    expand, contract = block.expand, block.contract
+    order = contract.weight.norm(dim=0).argsort()
+    generator = torch.Generator().manual_seed(0)
+    w, v = (torch.randn(expand.in_features, generator=generator) for _ in range(2))
+    with torch.no_grad():
+        expand.weight.copy_(expand.weight[order])
+        expand.bias.copy_(expand.bias[order])
+        contract.weight.copy_(contract.weight[:, order])
+        expand.weight[:2] = torch.stack([5 * w, 0 * w])
+        expand.bias[:2] = bias
+        contract.weight[:, :2] = torch.stack([v, -v], 1)
+    return model
+
+
+def test_what_float64_absorbs_is_not_proved(adder):
+    """The attack: 2^60 + w.x - 2^60 is 0 in float32 and in float64, and w.x in truth: float64 shows nothing."""
+    prover = Prover(adder.model("final"), adder.built.batcher)
+    attacked = absorbed(adder.model("final"), 2.0**60)
+    true = prover.margins(absorbed(adder.model("final"), 2.0**10).double())
+    assert (true < 0).sum() > len(true) / 4  # gelu(h) = h at 2^10, too: the same function
+    if not (prover.margins(copy.deepcopy(attacked).double()) > 0.1).all():
+        pytest.skip("sums in another order here: float64 already shows that digits are wrong")
+    for rounding in (True, False):
+        found = prove(prover, attacked, rounding=rounding)
+        assert (found.verdict, found.wrong) == ("right on every context in float64", 0)
+        assert found.bound64 is None or found.bound64 > found.margin
+        assert ProofCheck(found, None).exit_code == 1
+    assert "no proof" in found.summary()
+
+
+def test_what_no_bound_covers_is_not_proved(small, parts, monkeypatch):
+    """Encodings that turn state no bounds: right on every context is then all that is said."""
+    built = build(small(pe=parts({"name": "rotary", "axis": "column"})))
+    model = built.model()
+    prover = Prover(model, built.batcher)
+    measure = prover.margins
+    prover.margins = lambda *given, **more: 1 + np.abs(measure(*given, **more))  # as if right
+    monkeypatch.setattr(certify_module, "violations", lambda *_: [])
+    found = prove(prover, model)
+    assert (found.bound, found.bound64) == (None, None)
+    assert (found.verdict, found.proved) == ("right on every context in float64", False)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
+def test_other_precisions_are_refused(adder, kind):
+    """The bound is float32's: nothing is proved of a model whose numbers are others."""
+    kind_name = str(kind).removeprefix("torch.")
+    with pytest.raises(NotCertifiable, match=f"are {kind_name} numbers; a proof is about a model"):
+        certify_model(copy.deepcopy(adder.model("final")).to(kind), adder.built.batcher)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.float64])
+def test_weight_files_in_other_precisions_are_refused(adder, tmp_path, kind):
+    """They would be cast silently, and match a certificate of the numbers that they are cast to."""
+    export_certified(adder, tmp_path / "model", which="final")
+    path = tmp_path / "model" / "weights.safetensors"
+    save_file({name: t.to(kind) for name, t in load_file(path).items()}, path)
+    with pytest.raises(TenfoldError, match=r"are float\d+ numbers, those of the model are float32"):
+        certify(tmp_path / "model")
+
+
+def test_an_older_certificate_is_read_and_differs(adder, tmp_path):
+    """Certificates from before float64 was bounded have no such bound."""
+    found = certify(adder, which="final")
+    path = write_certificate(adder, found, tmp_path)
+    stored = json.loads(path.read_text())
+    old = {key: value for key, value in stored.items() if key not in SINCE}
+    path.write_text(json.dumps(old))
+    (said,) = found.differences(read_certificate(path))
+    assert said.startswith("the bound64 is")
 
 
 def test_what_only_float32_shows_is_not_proved(adder, oracle):
@@ -250,7 +342,7 @@ def test_differences(adder):
     found = certify(adder, which="final")
     held = json.loads(json.dumps(found.as_json()))
     assert found.differences(held) == []
-    slack = 1e-3  # margins are found in float64: the same on every machine, nearly
+    slack = 2 * found.bound64  # margins are found in float64: the same on every machine, nearly
     for change, told in (
         ({"weights": "0" * 64}, "weights is"),
         ({"verdict": "refuted"}, "verdict is"),
@@ -258,12 +350,25 @@ def test_differences(adder):
         ({"columns": 3}, "columns is 2, the certificate says 3"),
         ({"wrong": 1}, "wrong is 0, the certificate says 1"),
         ({"margin": found.margin + 2 * slack}, "the margin is"),
+        ({"margin": found.margin + 1e-6}, "the margin is"),
+        ({"bound": found.bound * (1 + 1e-5)}, "the bound is"),
+        ({"bound64": found.bound64 / 2}, "the bound64 is"),
+        ({"bound64": None}, "the bound64 is"),
+        ({"in_float32": not found.in_float32}, "in_float32 is"),
+        ({"conditional": True}, "conditional is"),
+        ({"declared": ["encoding mine.Window"]}, "declared is"),
+        ({"violations": ["it sees more"]}, "violations is"),
+        ({"claimed": "for every task"}, "nothing is known of claimed"),
+        ({"about": {**held["about"], "checkpoint": "best"}}, "checkpoint is"),
+        ({"about": {**held["about"], "recipe": "0" * 12}}, "recipe is"),
+        ({"about": {**held["about"], "cross_pe": "none"}}, "cross_pe is"),
+        ({"about": {**held["about"], "also": "7"}}, "also is None"),
         ({"margin": "large"}, "the margin is"),
         ({"margin": math.nan}, "the margin is"),
         ({"about": {**held["about"], "task": "subtraction"}}, "task is"),
         ({"about": {**held["about"], "format": "interleaved"}}, "format is"),
         ({"about": {**held["about"], "schemes": ["cyclic"]}}, "schemes is"),
-        ({"about": {}}, "task is"),
+        ({"about": {}}, "checkpoint is"),
     ):
         said = found.differences({**held, **change})
         assert said, change

@@ -224,6 +224,32 @@ def test_those_that_a_plain_enumeration_finds(task, longest, view):
                 assert seen.get(look(task, operands, place, view, tokens)) == {token}
 
 
+def test_the_column_of_a_marked_operator_is_seen():
+    """Three blank columns, of which the first is the operator's: two of them look alike only without the mark."""
+
+    def rule(state, column):  # writes a bit, then two zeros, then the end
+        if column[0] is not None:
+            return column[0], 0
+        return (0, state + 1) if state < 2 else (END, state)
+
+    machine = Transducer.of(2, 1, 3, rule)
+    assert reachable(machine, View(1, 0, together=True)).conflict is not None
+    marked = reachable(machine, View(1, 0, together=True, marked=True))
+    assert marked.conflict is None
+    blanks = machine.symbols - 1
+    last = {tuple(marked.history(row).tolist()[-2:]) for row in range(len(marked))}
+    ended = [row for row in range(len(marked)) if marked.history(row)[-2:].tolist() == [blanks] * 2]
+    assert (blanks, blanks) in last
+    assert sorted(marked.output[ended].tolist()) == [END, 0]  # two contexts, not one
+
+
+def test_a_marked_format_tells_the_prover(small):
+    built = build(small(format={"name": "interleaved", "mark": True}))
+    plain = build(small(format="interleaved"))
+    assert view_of(built.model(), built.batcher)[0].marked
+    assert not view_of(plain.model(), plain.batcher)[0].marked
+
+
 @pytest.mark.parametrize(
     ("task", "view"),
     [

@@ -1,6 +1,7 @@
 """Rounding: no float32 logit is further from float64 than the bound, and each of its parts holds by itself."""
 
 import copy
+import itertools
 import math
 
 import numpy as np
@@ -11,6 +12,10 @@ from torch.nn import functional as F
 from tenfold.core.errors import TenfoldError
 from tenfold.features.proofs import rounding
 from tenfold.features.proofs.rounding import (
+    FLOAT32,
+    FLOAT64,
+    GELU,
+    Arithmetic,
     Meter,
     Mixtures,
     Moments,
@@ -303,3 +308,72 @@ def test_gamma():
     assert gamma(0) == 0
     assert gamma(1) == pytest.approx(2.0**-24)
     assert gamma(2**23) == pytest.approx(1.0)
+
+
+def test_float64_is_bounded_by_the_same_analysis(single, make_batcher, task):
+    """2^-29 of float32's bound, where both are measured in float64; and float64 in another order stays within it."""
+    model = single("decoder", LOCAL, layers=1).double()
+    given = batches(make_batcher, task, "causal")
+    with Meter(model) as meter, torch.no_grad():
+        for batch, _ in given:
+            model(batch)
+    wide, fine = meter.bound(), meter.bound(FLOAT64)
+    assert 0 < fine <= 1.1 * 2**-29 * wide
+    other = shuffled(model)
+    with torch.no_grad():
+        off = max((other(batch) - model(batch)).abs().max().item() for batch, _ in given)
+    assert 0 < off < 2 * fine
+
+
+def test_a_bound_shrinks_with_the_unit(single, make_batcher, task):
+    """At most t times the bound for t times the unit: what makes measuring in float64 good enough for float32."""
+    model = single("decoder", LOCAL, layers=2).double()
+    with Meter(model) as meter, torch.no_grad():
+        for batch, _ in batches(make_batcher, task, "causal"):
+            model(batch)
+    bounds = [meter.bound(Arithmetic(2.0**-n, FLOAT32.tiny)) for n in (24, 27, 30, 40)]
+    for (fewer, wide), (more, fine) in itertools.pairwise(
+        zip((24, 27, 30, 40), bounds, strict=True)
+    ):
+        assert fine <= 2.0 ** (fewer - more) * wide * 1.01
+
+
+def test_coarse_bounds_are_larger(single, make_batcher, task):
+    model = single("decoder", LOCAL, layers=1).double()
+    given, bounds = batches(make_batcher, task, "causal"), []
+    for coarse in (False, True):
+        with Meter(model, coarse=coarse) as meter, torch.no_grad():
+            for batch, _ in given:
+                model(batch)
+        bounds.append(meter.bound(FLOAT64))
+    assert bounds[0] < bounds[1] < 1e-6
+
+
+def test_underflow_is_a_term(single, make_batcher, task):
+    """Numbers below the smallest normal one may be 0: the bound grows with that number."""
+    model = single("decoder", LOCAL, layers=1).double()
+    with Meter(model) as meter, torch.no_grad():
+        for batch, _ in batches(make_batcher, task, "causal"):
+            model(batch)
+    assert meter.bound(FLOAT32._replace(tiny=1e-6)) > meter.bound() + 1e-6
+    layer = torch.nn.Linear(4, 1, bias=True)
+    with torch.no_grad():
+        layer.weight.fill_(2.0**-100)
+        layer.bias.zero_()
+    x = torch.full((1, 4), 2.0**-40)
+    truth = 4 * 2.0**-140
+    bound = Products.of(layer, x, layer(x)).after(layer, NOTHING).error.item()
+    for computed in (0.0, layer(x).item()):  # flushed to zero, or not
+        assert abs(computed - truth) <= bound
+
+
+@pytest.mark.parametrize(("dtype", "by"), [(torch.float32, FLOAT32), (torch.float64, FLOAT64)])
+def test_gelu_is_as_close_as_assumed(dtype, by):
+    """|gelu(h) computed - gelu(h)| <= gamma(10) |h|, for both signs and all sizes."""
+    mpmath = pytest.importorskip("mpmath")
+    sizes = torch.cat([torch.logspace(-30, 2, 400), torch.linspace(0, 12, 400)]).to(dtype)
+    h = torch.cat([sizes, -sizes])
+    with mpmath.workdps(50):
+        for given, out in zip(h.tolist(), F.gelu(h).tolist(), strict=True):
+            exact = mpmath.mpf(given) * mpmath.erfc(-mpmath.mpf(given) / mpmath.sqrt(2)) / 2
+            assert abs(mpmath.mpf(out) - exact) <= by.gamma(GELU) * abs(given) + by.tiny

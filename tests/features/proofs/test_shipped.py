@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.features.proofs.certify import certify, read_certificate
+from tenfold.features.proofs.certify import certify_or_check, read_certificate
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.features.proofs.shipped_answers import answer
 from tenfold.runs.run import SHELF, shipped, shipped_names
@@ -30,11 +30,14 @@ def test_the_plainest_come_first():
 def test_its_certificate_is_right(name):
     run, held = shipped(name), read_certificate(SHELF / name / "certificate.json")
     assert held["proved"]
+    assert held["in_float32"]
+    assert held["margin"] > held["bound"] + held["bound64"] > held["bound"]
     if held["contexts"] > SMALL:
         pytest.skip("many contexts")
-    found = certify(run)
-    assert found.differences(held) == []
-    assert found.verdict == "proved"
+    checked = certify_or_check(run, SHELF / name / "certificate.json")
+    assert checked.differences == []
+    assert (checked.certificate.verdict, checked.exit_code) == ("proved", 0)
+    assert checked.certificate.declared == []
     assert extract_machine(run).own
 
 

@@ -28,7 +28,7 @@ class Interleaved(Padded):
         self, width: int | None = None, spare: int | None = None, mark: bool = False
     ) -> None:
         super().__init__(width, spare)
-        self.mark = mark
+        self.marked = mark
 
     def ends(self) -> Ends | None:
         return "together" if self.width is None else None
@@ -43,7 +43,7 @@ class Interleaved(Padded):
             )
         widths = self.widths(examples)
         columns = examples.longest if widths is None else widths
-        marked = terms > 1 or self.mark
+        marked = terms > 1 or self.marked
         size = columns * terms + marked
         question = blank(n, int(size.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
@@ -57,6 +57,6 @@ class Interleaved(Padded):
         if marked:
             first = from_right == columns[:, None] * terms
             operator = vocabulary.operator + examples.operator_before(1)
-            above = columns[:, None] if self.mark else -1
+            above = columns[:, None] if self.marked else -1
             fill(question, first, operator, Role.OPERATOR, -1, above)
         return Written(question, size, *self.answer(examples, vocabulary))

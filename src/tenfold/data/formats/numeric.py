@@ -54,6 +54,7 @@ class Format(ABC):
 
     name: ClassVar[str]
     layouts: ClassVar[frozenset[str]]
+    marked: bool = False  # whether the operator has a column, the first above all digits
 
     @abstractmethod
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written: ...

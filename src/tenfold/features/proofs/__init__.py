@@ -7,7 +7,9 @@ A model whose attention sees a few digit columns meets a finite number of contex
 | `certify.py` | the whole path of a proof; certificates |
 | `prover.py` | the hypotheses, the contexts of a model, its margins on them |
 | `contexts.py` | every context that a task can produce, found by search |
-| `rounding.py` | a bound on float32 rounding errors |
+| `rounding.py` | bounds on rounding errors in float32 and float64 |
+| `declarations.py` | which components the prover knows; tests of what the others, and these, declare |
+| `independent_checker.py` | a certificate checked by other code: numpy alone, no import of tenfold |
 | `extraction.py`, `machine.py`, `state_merging.py`, `run_machine.py` | the finite machine that a model computes |
 | `machine_files.py`, `machine_drawing.py` | the machine as JSON, DOT and pictures |
 | `stop_when_proved.py` | `stop: certified` in a recipe |

@@ -2,7 +2,8 @@
 
     run -> every context that the task can produce (`prover.py`, `contexts.py`)
         -> the margin of the correct token in each, in float32 and in float64
-        -> a bound on what float32 rounding can change (`rounding.py`)
+        -> bounds on what float64 and float32 rounding can change (`rounding.py`)
+        -> declarations tested on the model at hand, and whose they are (`declarations.py`)
         -> verdict, counterexamples, certificate.json
 
 The proof is by induction over columns. A model that is right on every reachable context, given the true answer
@@ -20,10 +21,10 @@ import json
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,8 +33,9 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.data.batch import Batcher
 from tenfold.features.proofs.contexts import LIMIT, TooMany
+from tenfold.features.proofs.declarations import trusted, violations
 from tenfold.features.proofs.prover import METERED, Progress, Prover, weights_hash
-from tenfold.features.proofs.rounding import Meter
+from tenfold.features.proofs.rounding import FLOAT64, Meter
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
 from tenfold.runs.environment import environment
@@ -41,11 +43,16 @@ from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which, open_run
 
 CERTIFICATE = "certificate.json"
-EXACT = 1e-6  # a margin in float64 above this is not due to float64 rounding, 2^-29 of float32's
 MADE = ("tenfold", "commit", "date", "torch")  # the part of the environment in a certificate
-SLACK = 1e-3  # how far a margin or a bound may differ between machines
+ABOUT = ("task", "format", "schemes", "pe", "encoder_pe", "cross_pe", "model")  # of the recipe
+SLACK = 1e-6  # by which a bound may differ between machines, relative
+# What older certificates do not have: nothing was bounded or tested then.
+SINCE: dict[str, Any] = {"bound64": None, "declared": [], "violations": []}
 
-Verdict = Literal["proved", "proved in exact arithmetic", "refuted", "undecided"]
+PROVED = "proved"
+EXACTLY = "proved in exact arithmetic"
+IN_FLOAT64 = "right on every context in float64"  # and nothing more is known: no proof
+IF = " if its declarations hold"  # after PROVED or EXACTLY
 
 
 def certify(
@@ -63,7 +70,8 @@ def certify(
         run: a run, its folder, or the name of a shipped model.
         which: the checkpoint, "best" or "final".
         limit: the largest number of contexts to check.
-        rounding: whether to bound float32 rounding; by default, for up to a million contexts.
+        rounding: whether to bound float32 rounding; by default, for up to a million contexts. Float64 rounding is
+            always bounded, by a coarser bound where float32 is not.
         message: called once with the number of contexts and the expected time.
         progress: called with (contexts done, contexts in all) after each batch.
 
@@ -91,34 +99,58 @@ def prove(
     rounding: bool | None = None,
     progress: Progress | None = None,
 ) -> Certificate:
-    """Check these weights on every context of the prover and state the verdict."""
+    """Check these weights on every context of the prover and state the verdict.
+
+    Raises `NotCertifiable` for weights that are not float32 numbers.
+    """
     began = time.monotonic()
-    margins, bound = prover.margins(model, progress=progress), None
-    if (margins > 0).all():  # float32 shows no error, so repeat in float64, which is close to exact
+    _check_precision(model)
+    margins, bound, bound64 = prover.margins(model, progress=progress), None, None
+    if (
+        margins > 0
+    ).all():  # float32 shows no error, so repeat in float64, and bound what it rounds
         bounded = len(margins) <= METERED if rounding is None else rounding
         exact = copy.deepcopy(model).double()
-        meter = Meter(exact)
-        with meter if bounded else nullcontext():
+        with Meter(exact, coarse=not bounded) as meter:
             margins = prover.margins(exact, progress=progress)
         bound = _margin_bound(meter.bound()) if bounded else None
-    wrong = np.flatnonzero(~(margins > EXACT))  # a margin may be NaN
+        bound64 = _margin_bound(meter.bound(FLOAT64))
+    wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
     margin, counterexamples = float(margins.min()), prover.counterexamples(model, wrong)
-    verdict: Verdict = "proved in exact arithmetic"
+    verdict, broken, declared = IN_FLOAT64, list[str](), list[str]()
     if len(wrong):
         verdict = "refuted" if counterexamples else "undecided"
-    elif bound is not None and margin > bound:
-        verdict = "proved"
+    elif bound64 is not None and margin > bound64:
+        verdict = PROVED if bound is not None and margin > bound + bound64 else EXACTLY
+    if verdict in (PROVED, EXACTLY, IN_FLOAT64):
+        broken = violations(model, prover.batcher, prover.local)
+        declared = trusted(model, prover.batcher)
+        verdict = "refuted" if broken else verdict
+        verdict += IF if declared and verdict in (PROVED, EXACTLY) else ""
     return Certificate(
         verdict=verdict,
         contexts=len(prover.contexts),
         columns=prover.contexts.view.columns + 1,
         margin=margin,
         bound=bound,
+        bound64=bound64,
         wrong=len(wrong),
         counterexamples=counterexamples,
+        declared=declared,
+        violations=broken,
         weights=weights_hash(model),
         seconds=time.monotonic() - began,
     )
+
+
+def _check_precision(model: Model) -> None:
+    """Refuse weights in another precision: a proof is about float32 numbers, and about rounding them."""
+    for name, tensor in model.state_dict().items():
+        if tensor.is_floating_point() and tensor.dtype != torch.float32:
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise NotCertifiable(
+                f"the weights {name} are {kind} numbers; a proof is about a model in float32"
+            )
 
 
 def _margin_bound(error: float | None) -> float | None:
@@ -128,9 +160,13 @@ def _margin_bound(error: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The result of a proof. A verdict of "proved" includes float32: the margin exceeds the rounding bound."""
+    """The result of a proof. A verdict of "proved" includes float32: the margin exceeds both rounding bounds.
 
-    verdict: Verdict
+    Other verdicts: "proved in exact arithmetic"; either of the two with "if its declarations hold"; "right on every
+    context in float64", which is no proof; "refuted"; "undecided" (a tie).
+    """
+
+    verdict: str
     contexts: int  # that were checked
     columns: int  # on which each answer digit depends
     margin: float  # smallest lead of a correct token's logit over the next, over all contexts
@@ -142,33 +178,36 @@ class Certificate:
     weights: str  # SHA-256 of the model's weights
     seconds: float
     about: dict[str, Any] = field(default_factory=dict)  # task, format, encoding, ...
+    bound64: float | None = None  # how much float64 rounding can change a margin; None: not bounded
+    declared: list[str] = field(default_factory=list)  # components that are taken at their word
+    violations: list[str] = field(default_factory=list)  # declarations that a test refuted
 
     @property
     def proved(self) -> bool:
-        """In float32, or at least in exact arithmetic."""
-        return self.in_float32 or self.verdict == "proved in exact arithmetic"
+        """In float32, or at least in exact arithmetic; without a condition."""
+        return self.verdict in (PROVED, EXACTLY)
 
     @property
     def in_float32(self) -> bool:
-        return self.verdict == "proved"
+        return self.verdict == PROVED
+
+    @property
+    def conditional(self) -> bool:
+        """Proved if what some components declare is true."""
+        return self.verdict in (PROVED + IF, EXACTLY + IF)
 
     def as_json(self) -> dict[str, Any]:
         """The content of certificate.json; it also states the version and the date."""
         margin = self.margin if math.isfinite(self.margin) else None
-        verdicts = {"proved": self.proved, "in_float32": self.in_float32}
+        verdicts = {name: getattr(self, name) for name in VERDICTS}
         made = {key: value for key, value in environment().items() if key in MADE}
         return {**verdicts, **asdict(self), "margin": margin, "about": {**self.about, **made}}
 
     def summary(self) -> str:
         """The verdict and its evidence, as lines for a terminal."""
         depends = f"every answer digit depends on {self.columns} column" + "s" * (self.columns != 1)
-        if self.proved:
-            bound = "not bounded" if self.bound is None else f"at most {self.bound:.3g}"
-            return (
-                f"{self.verdict}: right at every length\n{self.contexts:,} contexts, all right; "
-                f"{depends}; the least margin of a right digit is {self.margin:.3g}, what rounding may "
-                f"take from it {bound}; {self.seconds:.1f} s"
-            )
+        if not self.wrong:
+            return "\n".join([self._headline(), self._evidence(depends), *self._doubts()])
         cases = (
             f"  {case['question']} = {case['answer'] or '(nothing)'}, truly {case['truth']}"
             for case in self.counterexamples
@@ -181,26 +220,65 @@ class Certificate:
             ]
         )
 
+    def _headline(self) -> str:
+        if self.violations:
+            return f"{self.verdict}: a declaration on which the proof rests does not hold"
+        if self.proved or self.conditional:
+            return f"{self.verdict}: right at every length"
+        return f"{self.verdict}: no proof, since nothing bounds the rounding of float64 below the margin"
+
+    def _evidence(self, depends: str) -> str:
+        def said(bound: float | None) -> str:
+            return "not bounded" if bound is None else f"at most {bound:.3g}"
+
+        return (
+            f"{self.contexts:,} contexts, all right; {depends}; the least margin of a right digit is {self.margin:.3g}, "
+            f"what rounding may take from it {said(self.bound)} (float64: {said(self.bound64)}); {self.seconds:.1f} s"
+        )
+
+    def _doubts(self) -> list[str]:
+        return [
+            *(f"  refuted: {sentence}" for sentence in self.violations),
+            *(f"  taken at its word: {component}" for component in self.declared),
+        ]
+
     def differences(self, stored: dict[str, Any]) -> list[str]:
-        """Where a stored certificate disagrees with this one: one sentence for each disagreement."""
+        """Where a stored certificate disagrees with this one: one sentence for each disagreement.
+
+        Not compared: counterexamples, seconds, and when and by which version it was made. A margin may differ by what
+        float64 rounding can change, a bound by a millionth.
+        """
+        ours = self.as_json()
         lines = [
-            f"{name} is {getattr(self, name)}, the certificate says {stored.get(name)}"
-            for name in ("weights", "verdict", "proved", "contexts", "columns", "wrong")
-            if getattr(self, name) != stored.get(name)
+            f"{name} is {ours[name]}, the certificate says {stored.get(name)}"
+            for name in COMPARED
+            if ours[name] != stored.get(name)
         ]
         about = stored.get("about") or {}
         lines += [
-            f"{name} is {self.about[name]}, the certificate says {about.get(name)}"
-            for name in ("task", "format", "schemes", "pe", "model")
-            if name in self.about
-            and _as_now(name, self.about[name]) != _as_now(name, about.get(name))
+            f"{name} is {self.about.get(name)}, the certificate says {about.get(name)}"
+            for name in sorted((set(self.about) | set(about)) - set(MADE))
+            if _as_now(name, self.about.get(name)) != _as_now(name, about.get(name))
         ]
-        for name in ("margin", "bound"):
-            ours, theirs = getattr(self, name), stored.get(name)
-            both = isinstance(ours, float | int) and isinstance(theirs, float | int)
-            if not (abs(theirs - ours) <= SLACK if both else ours is theirs):
-                lines.append(f"the {name} is {ours}, the certificate says {theirs}")
-        return lines
+        rounding = 2 * (self.bound64 or 0.0) + SLACK**2
+        for name, allowed in (("margin", rounding), ("bound", None), ("bound64", None)):
+            if not _alike(getattr(self, name), stored.get(name), allowed):
+                lines.append(
+                    f"the {name} is {getattr(self, name)}, the certificate says {stored.get(name)}"
+                )
+        known = {*ours, *VERDICTS}
+        return lines + [f"nothing is known of {name}" for name in sorted(set(stored) - known)]
+
+
+VERDICTS = ("proved", "in_float32", "conditional")
+COMPARED = ("weights", "verdict", *VERDICTS, "contexts", "columns", "wrong", "declared", "violations")  # fmt: skip
+
+
+def _alike(ours: float | None, theirs: Any, allowed: float | None) -> bool:
+    """Whether two numbers are alike: within what is allowed, or within a millionth."""
+    if isinstance(theirs, bool) or not isinstance(theirs, float | int) or ours is None:
+        return ours is theirs or (theirs is None and not math.isfinite(ours or 0.0))
+    return abs(theirs - ours) <= (SLACK * abs(ours) if allowed is None else allowed)
 
 
 def _as_now(name: str, value: Any) -> Any:
@@ -214,7 +292,7 @@ def _as_now(name: str, value: Any) -> Any:
 def about(run: Run, which: Which) -> dict[str, Any]:
     """The part of a certificate that describes the model."""
     recipe = run.recipe.as_json()
-    model = {key: recipe[key] for key in ("task", "format", "schemes", "pe", "model")}
+    model = {key: recipe[key] for key in ABOUT}
     return {**model, "checkpoint": which, "recipe": run.recipe.fingerprint}
 
 
@@ -227,8 +305,10 @@ class ProofCheck:
 
     @property
     def exit_code(self) -> int:
-        """0: proved, and the stored certificate is confirmed. 1 otherwise."""
-        return int(bool(self.differences) or not self.certificate.proved)
+        """0: proved, and the stored certificate is confirmed. 3: proved if its declarations hold. 1 otherwise."""
+        if self.differences:
+            return 1
+        return 0 if self.certificate.proved else 3 if self.certificate.conditional else 1
 
     def as_json(self) -> dict[str, Any]:
         extra = {} if self.differences is None else {"differences": self.differences}
@@ -271,10 +351,10 @@ def read_certificate(path: Path) -> dict[str, Any]:
         values = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
-    keys = {each.name for each in fields(Certificate)}
+    keys = {each.name for each in fields(Certificate)} - set(SINCE)
     if not (isinstance(values, dict) and keys <= set(values) and isinstance(values["about"], dict)):
         raise TenfoldError(f"{path} is not a certificate")
-    return values
+    return {**SINCE, **values}
 
 
 def export_certified(run: Run, folder: Path | str, *, which: Which = "best") -> dict[str, Path]:

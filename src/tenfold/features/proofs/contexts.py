@@ -41,11 +41,20 @@ class View:
     )
     period: int = 1  # of cyclic positions; 1 without
     together: bool = False  # operands are padded to the longest, so that they end together
+    marked: bool = False  # the operator has the first column above all digits
 
     @property
     def near(self) -> int:
         """From this column on, the start is not visible."""
         return 1 + (self.columns if self.start is None else self.start)
+
+    @property
+    def blanks(self) -> int:
+        """Blank columns after which none of those in sight is the operator's; 0 where it has no column.
+
+        Where the lowest column in sight is blank, the digits do not show whether it is the operator's.
+        """
+        return self.columns + 2 if self.marked else 0
 
 
 @dataclass(frozen=True)
@@ -92,7 +101,7 @@ class Space:
             (max(view.columns, view.near) + 3) * columns * self.tokens**view.answers * self.phases
         )
         if (
-            keys * (transducer.states + 1) * (room + 2) >= 2**63
+            keys * (transducer.states + 1) * (max(room, view.blanks) + 2) >= 2**63
         ):  # two contexts must never share a key
             raise TooMany(
                 f"contexts of {view.columns + 1} columns and {view.answers} answers are too many to "
@@ -162,6 +171,9 @@ class Space:
         columns = nodes.columns[:, self.kept - self.view.columns :]
         far = np.minimum(nodes.far, self.view.near)
         seen = self._key(nodes, np.concatenate([columns, column[:, None]], 1), far)
+        if self.view.marked:
+            blanks = np.where(self.blank[column].all(1), nodes.blanks + 1, 0)
+            seen = seen * (self.view.blanks + 1) + np.minimum(blanks, self.view.blanks)
         return seen * len(self.machine.starts) + self.machine.value[nodes.state]
 
     def _key(self, nodes: Nodes, columns: Ints, far: Ints) -> Ints:
@@ -257,7 +269,7 @@ class Contexts:
 
 def reachable(transducer: Transducer, view: View, limit: int = LIMIT) -> Contexts:
     """Search until no new context appears. Raises `TooMany` above the limit."""
-    return _Reachable(transducer, view, limit).run()
+    return _Reachable(transducer, view, limit, room=view.blanks).run()
 
 
 class Tree:
@@ -344,7 +356,8 @@ class _Reachable(Space):
         far = min(len(history) - 1, self.view.near)
         shown = answers[-self.view.answers :] if self.view.answers else []
         turn = (len(history) - 1) % self.view.period
-        return far, tuple(history[-self.view.columns - 1 :].tolist()), tuple(shown), turn
+        ended = min(int(self.blank[history].all(1).sum()), self.view.blanks)
+        return far, tuple(history[-self.view.columns - 1 :].tolist()), tuple(shown), turn, ended
 
 
 def _history(parent: Ints, symbol: Ints, node: int, column: int) -> Ints:

@@ -27,9 +27,9 @@ from tenfold.features.proofs.prover import (
     BATCH,
     Progress,
     enumerate_contexts,
-    logits_at,
     problem_batch,
 )
+from tenfold.models.locality_check import logits_at
 from tenfold.models.model import Model, attention_in
 
 

@@ -32,6 +32,13 @@ def certify(
     check: Annotated[
         Path | None, Parameter(help="A certificate to compare with a new proof of this run.")
     ] = None,
+    independent: Annotated[
+        bool,
+        Parameter(
+            help="Check the certificate of an exported model by a program that shares no code with tenfold.",
+            negative="",
+        ),
+    ] = False,
     limit: Limit = MOST,
     rounding: Annotated[
         bool | None,
@@ -42,13 +49,19 @@ def certify(
 ) -> None:
     """Prove a run's model right at every length, or show the shortest inputs on which it fails.
 
-    Exit 0: proved. Exit 1: refuted, or the given certificate is not right. Exit 2: not certifiable, with the reason.
+    Exit 0: proved. Exit 1: refuted, not proved, or the given certificate is not right. Exit 2: not certifiable, with the
+    reason. Exit 3: proved if the declarations of components that the prover does not know hold.
     The certificate is written into the run's folder.
 
     `tenfold certify runs/my-run`, `tenfold certify addition`
 
     `tenfold certify --check certificate.json runs/my-run`
+
+    `tenfold certify addition --independent`: exit 0 if the certificate is accepted, 1 if something differs, 2 if the
+    independent checker does not read this kind of model
     """
+    if independent:
+        return _independent(run, given=check is not None or json_)
     from tenfold.features.proofs.certify import certify_or_check
     from tenfold.features.proofs.contexts import TooMany
     from tenfold.models.locality import NotCertifiable
@@ -81,6 +94,25 @@ def certify(
             print(f"{check} says the same")
     if checked.exit_code:
         raise SystemExit(checked.exit_code)
+    return None
+
+
+def _independent(name: str, given: bool) -> None:
+    """Run the independent checker on the folder of an exported model."""
+    from tenfold.core.errors import TenfoldError
+    from tenfold.features.proofs import independent_checker
+    from tenfold.runs.run import open_run
+
+    run = open_run(name)
+    if given:
+        raise TenfoldError(
+            "--independent reads the certificate in the folder; leave --check and --json out"
+        )
+    if not (run.published and (run.folder / "certificate.json").exists()):
+        raise TenfoldError(
+            f"{run.folder} is not an exported model with a certificate; `tenfold export {name} --out FOLDER` makes one"
+        )
+    raise SystemExit(independent_checker.main(str(run.folder)))
 
 
 @app.command

@@ -10,7 +10,12 @@ from typing import Any
 from tenfold.core.errors import TenfoldError
 from tenfold.drawing.feature_page import captioned
 from tenfold.drawing.run_groups import Story
-from tenfold.features.proofs.certify import CERTIFICATE, certified_checkpoint, read_certificate
+from tenfold.features.proofs.certify import (
+    CERTIFICATE,
+    IF,
+    certified_checkpoint,
+    read_certificate,
+)
 from tenfold.features.proofs.long_problems import LONG_PROBLEMS
 from tenfold.features.proofs.machine_files import TABLE, drawn_machine
 from tenfold.features.proofs.prover import weights_hash
@@ -19,6 +24,7 @@ from tenfold.runs.run import Run
 MEANS = {
     "proved": "right at every length, also in float32: the margin exceeds every rounding error",
     "proved in exact arithmetic": "right at every length in exact arithmetic; rounding errors may exceed the margin",
+    "right on every context in float64": "no proof: nothing bounds the rounding of float64 below the margin",
     "undecided": "no input failed, but some margin is not positive",
     "refuted": "wrong; the shortest inputs on which it fails are listed below",
 }
@@ -64,8 +70,14 @@ def _read(path: Path) -> Any:
 
 def _verdict(stored: dict[str, Any]) -> str:
     bound = "not bounded" if stored["bound"] is None else _number(stored["bound"])
+    plain = stored["verdict"].removesuffix(IF)
+    doubts = [
+        *(f"Refuted: {each}." for each in stored["violations"]),
+        *(f"Taken at its word: {each}." for each in stored["declared"]),
+    ]
     return (
-        f"<p><b>{escape(stored['verdict'])}</b>: {MEANS[stored['verdict']]}.</p>"
+        f"<p><b>{escape(stored['verdict'])}</b>: {MEANS.get(plain, '')}.</p>"
+        f"{''.join(f'<p>{escape(each)}</p>' for each in doubts)}"
         f'<p class="soft">Run on all {stored["contexts"]:,} contexts of {_columns(stored["columns"])} that any '
         f"input can bring, {stored['wrong']:,} wrong; least margin {_number(stored['margin'])}, what rounding may "
         f"take from it {bound}; {stored['seconds']:.1f} s. Weights <code>{stored['weights'][:16]}</code>. "

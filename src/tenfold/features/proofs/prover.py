@@ -12,21 +12,20 @@ import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.batch import Batch, Batcher, Tokens
+from tenfold.data.batch import Batch, Batcher
 from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import DIGITS, Digits, Ints, significant
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
 from tenfold.features.proofs.contexts import LIMIT, Contexts, TooMany, View, reachable
 from tenfold.models.locality import Local, NotCertifiable, encodings_of, locality
+from tenfold.models.locality_check import logits_at
 from tenfold.models.model import Model
 
 BATCH = 4096
@@ -48,6 +47,7 @@ class Prover:
         """Enumerate the contexts. Raises `NotCertifiable` where the hypotheses of the proof do not hold."""
         self.batcher = batcher
         self.contexts = enumerate_contexts(model, batcher, limit)
+        self.local = view_of(model, batcher)[1]
         self.depths = self.contexts.depths()
         self._suspects = np.zeros(0, dtype=np.int64)  # contexts that failed at the last whole check
 
@@ -217,19 +217,6 @@ def problem_batch(batcher: Batcher, contexts: Contexts, rows: Ints) -> Batch:
     return batcher(batcher.task.solve(*problems(contexts, rows)))
 
 
-@torch.inference_mode()
-def logits_at(model: Model, batch: Batch, place: int, before: Ints | None = None) -> Tensor:
-    """The logits (N, V) at one answer place, given the true answer tokens before it, or `before` (N, place)."""
-    whole, stop = batch.sequence, batch.given + place  # later tokens are not visible
-    tokens = whole.tokens[:, :stop].clone()
-    if before is not None and place:
-        tokens[:, batch.given :] = torch.from_numpy(before)
-    valid = None if whole.valid is None else whole.valid[:, :stop]
-    here = Tokens(tokens, whole.places.slice(0, stop), valid)
-    target = batch.target[:, place : place + 1]
-    return model(replace(batch, sequence=here, target=target).to(model.device))[:, -1]
-
-
 def enumerate_contexts(model: Model, batcher: Batcher, limit: int = LIMIT) -> Contexts:
     """Check the hypotheses of the proof and list every context that the task can produce."""
     if limit < 1:
@@ -268,7 +255,8 @@ def view_of(model: Model, batcher: Batcher) -> tuple[View, Local]:
         raise NotCertifiable("only cyclic schemes have a bounded number of places")
     _check_limits(model, batcher)
     period = math.lcm(*cyclic.values())
-    view = View(local.columns, local.answers, local.start, period, ends == "together")
+    together, marked = ends == "together", batcher.format.marked
+    view = View(local.columns, local.answers, local.start, period, together, marked)
     return view, local
 
 

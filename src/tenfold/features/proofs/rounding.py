@@ -1,12 +1,15 @@
-"""Bound how far float32 logits can be from exact ones, layer by layer, from norms and sizes.
+"""Bound how far computed logits can be from exact ones, in float32 or in float64, from norms and sizes.
 
 This is a forward error analysis. n roundings change a number by a factor of at most 1 + gamma(n), gamma(n) = n u /
-(1 - n u), u = 2^-24, in any order of sums, with or without FMA (Higham, Accuracy and Stability of Numerical Algorithms,
-2002, ch. 3). The norms of vectors are measured. A measured value was itself computed, so it may be off by the error, too.
+(1 - n u), u = 2^-24 or 2^-53, in any order of sums, with or without FMA (Higham, Accuracy and Stability of Numerical
+Algorithms, 2002, ch. 3). The norms of vectors are measured. A measured value was itself computed, so it may be off, too.
+If a bound is e for u, it is at most t e for t u with t < 1: every step keeps this. So the error of a measurement in
+float64 is at most 2^-29 of the error in float32.
 
 Assumptions: the exact weights are the numbers stored; +, -, * round to nearest as IEEE 754 has it (no TF32, no
-bfloat16); division, sqrt, exp, erf are within 4 units in the last place, and exp(-inf) is 0; mean and
-variance are computed in one of the ways of Chan, Golub & LeVeque (1983); nothing over- or underflows.
+bfloat16); division, sqrt and exp are within 4 units in the last place, and exp(-inf) is 0; gelu(h) is off by at most
+gamma(10) |h|; a result below the smallest normal number may be 0 instead (`tiny`); mean and variance are computed in
+one of the ways of Chan, Golub & LeVeque (1983); nothing overflows.
 
 Shapes: G groups of numbers (the heads of an attention, or single logits); N tokens; D width; F wider.
 """
@@ -30,17 +33,37 @@ from tenfold.models.layers import Attention, Block
 from tenfold.models.model import Model
 from tenfold.models.stack import Stack
 
-U = 2.0**-24
 LIBRARY = 8  # roundings that 4 units in the last place are worth
+GELU = 10  # roundings of |h| that gelu(h) may be off by
 SLOPE, BEND = 1.13, 0.8  # the most of |gelu'|, at sqrt 2, and of |gelu''|, at 0
-SLACK = 1.001  # for all that is done in float64
+SLACK = 1.001  # for the arithmetic of the bound itself, in float64
 
 M = TypeVar("M", bound=nn.Module)
 
 
-def gamma(roundings: int) -> float:
-    """The largest relative change of a number by this many roundings."""
-    return roundings * U / (1 - roundings * U)
+class Arithmetic(NamedTuple):
+    """A precision: `unit` is the largest relative error of one rounding, `tiny` the smallest normal number."""
+
+    unit: float
+    tiny: float
+
+    def gamma(self, roundings: int) -> float:
+        """The largest relative change of a number by this many roundings."""
+        return roundings * self.unit / (1 - roundings * self.unit)
+
+    def measured(self, layer: nn.Linear | nn.LayerNorm) -> float:
+        """The error of what was measured, relative to the error in this arithmetic: the layer's precision decides."""
+        own = FLOAT64 if layer.weight.dtype == torch.float64 else FLOAT32
+        return own.unit / self.unit
+
+    def away(self, layer: nn.Linear | nn.LayerNorm, error: Tensor) -> Tensor:
+        """How far a computed vector may be from the measured one: both may be off."""
+        return error * (1 + self.measured(layer))
+
+
+FLOAT32 = Arithmetic(2.0**-24, 2.0**-126)
+FLOAT64 = Arithmetic(2.0**-53, 2.0**-1022)
+gamma = FLOAT32.gamma
 
 
 class Vectors(NamedTuple):
@@ -62,9 +85,9 @@ class Vectors(NamedTuple):
         """The bounds after a map with this slope and these rounding errors of its own."""
         return Vectors(size, slope * self.error + rounding, slope * self.own + rounding)
 
-    def plus(self, other: Vectors) -> Vectors:
-        """The sum of two vectors; the own error is the other's."""
-        rounding = U * (self.computed + other.computed)
+    def plus(self, other: Vectors, width: int, by: Arithmetic) -> Vectors:
+        """The sum of two vectors of this width; the own error is the other's."""
+        rounding = by.unit * (self.computed + other.computed) + by.tiny * math.sqrt(width)
         error = self.error + other.error + rounding
         return Vectors(self.size + other.size, error, other.own + rounding)
 
@@ -82,11 +105,17 @@ class Products(NamedTuple):
         split = (y.reshape(-1, groups, y.shape[-1] // groups) for y in (terms, out))
         return cls(*(slack * y.norm(dim=-1).amax(0).double() for y in split))
 
-    def after(self, layer: nn.Linear, x: Vectors) -> Vectors:
-        """Bounds after the layer: every term of a sum is rounded in_features + 1 times."""
+    def after(self, layer: nn.Linear, x: Vectors, by: Arithmetic = FLOAT32) -> Vectors:
+        """Bounds after the layer: every term of a sum is rounded in_features + 1 times.
+
+        Each product, each partial sum and each weight, times its input, may be lost below the smallest number.
+        """
         weight = layer.weight.double().view(len(self.out), -1, layer.in_features)
         slope, absolute = torch.linalg.matrix_norm(weight, 2), torch.linalg.matrix_norm(weight)
-        rounding = gamma(layer.in_features + 1) * (self.terms + away(layer, x.error) * absolute)
+        n, outputs = layer.in_features, weight.shape[1]
+        lost = by.tiny * math.sqrt(outputs) * (2 * n + 2 + math.sqrt(n) * x.computed)
+        terms = self.terms + by.away(layer, x.error) * absolute
+        rounding = by.gamma(n + 1) * terms + lost
         return x.through(slope, rounding, self.out + slope * x.error + rounding)
 
 
@@ -99,31 +128,46 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, layer: nn.LayerNorm, x: Tensor, _: Tensor | None = None) -> Moments:
-        x = x.double()
+        """Each enlarged by what measuring in float64 may have lost: s can come out too large."""
+        x, g = x.double(), layer.weight.double()
         normal, scale = _normal(layer, x)
-        rms = x.square().mean(-1, keepdim=True).sqrt()
-        length = (normal * layer.weight.double()).norm(dim=-1)
-        return cls(scale.max(), (rms * scale).max(), length.max())
+        spread = x.square().mean(-1, keepdim=True).sqrt() * scale
+        less, mean = _own_rounding(g, scale, spread, FLOAT64)
+        length = (normal * g).norm(dim=-1, keepdim=True)
+        return cls(*((less * each).max() for each in (scale, spread, length + mean)))
 
-    def moved(self, layer: nn.LayerNorm, x: Vectors) -> Tensor:
+    def moved(self, layer: nn.LayerNorm, x: Vectors, by: Arithmetic = FLOAT32) -> Tensor:
         """The largest relative difference of s from its measured value; it changes by 1 / sqrt(D) of the change of x."""
-        return away(layer, x.error) * self.steep / math.sqrt(layer.weight.numel())
+        return by.away(layer, x.error) * self.steep / math.sqrt(layer.weight.numel())
 
-    def after(self, layer: nn.LayerNorm, x: Vectors) -> Vectors:
-        """g (x - mean) / s + b has slope max|g| / s. With c = gamma(D + 8), the mean that is computed is off by
-        c rms(x), the variance by 3 c rms(x)^2 at the most."""
+    def after(self, layer: nn.LayerNorm, x: Vectors, by: Arithmetic = FLOAT32) -> Vectors:
+        """g (x - mean) / s + b has slope max|g| / s, and rounding of its own."""
         g, b, width = layer.weight.double(), layer.bias.double().norm(), layer.weight.numel()
-        moved = self.moved(layer, x)
-        spread = (self.spread + moved) / (1 - moved)
-        variance = 3 * gamma(width + 8) * spread**2
-        if not (moved < 0.5 and variance < 0.5):
+        moved = self.moved(layer, x, by)
+        if not moved < 0.5:
             return Vectors(*(x.error * math.inf,) * 3)
-        slope = g.abs().max() * self.steep / (1 - moved)
-        scale = (1 + gamma(2 * LIBRARY + 2)) / (1 - variance).sqrt()  # of 1 / s, relative
-        mean = gamma(width + 8) * spread * g.norm()
-        products = gamma(6) * 3 * spread * math.sqrt(width) * g.abs().max()
-        rounding = (scale - 1) * (self.length + 2 * slope * x.error) + scale * (mean + products)
-        return x.through(slope, rounding + gamma(2) * b, self.length + slope * x.error + b)
+        steep, spread = self.steep / (1 - moved), (self.spread + moved) / (1 - moved)
+        less, mean = _own_rounding(g, steep, spread, by)
+        slope = g.abs().max() * steep
+        rounding = (less - 1) * (self.length + 2 * slope * x.error) + less * mean
+        rounding = rounding + by.gamma(2) * b + 2 * by.tiny * math.sqrt(width)
+        return x.through(slope, rounding, self.length + slope * x.error + b)
+
+
+def _own_rounding(
+    g: Tensor, steep: Tensor, spread: Tensor, by: Arithmetic
+) -> tuple[Tensor, Tensor]:
+    """What a layer norm's own rounding does: the factor on 1 / s, and what is added to g (x - mean) / s.
+
+    With c = gamma(D + 8), the mean that is computed is off by c rms(x), the variance by 3 c rms(x)^2 at the most. Below
+    the smallest number each square and each sum may be lost: the variance is off by 4 `tiny`, a product by `tiny`.
+    """
+    width, c = g.numel(), by.gamma(g.numel() + 8)
+    variance = 3 * c * spread**2 + 4 * by.tiny * steep**2
+    left = torch.where(variance < 0.5, 1 - variance, 0.0)  # nothing is known then: 1 / 0
+    mean = c * spread * g.norm() + 4 * by.tiny * steep * g.norm()
+    products = by.gamma(6) * 3 * spread * math.sqrt(width) * g.abs().max()
+    return (1 + by.gamma(2 * LIBRARY + 2)) / left.sqrt(), mean + products
 
 
 class Slopes(NamedTuple):
@@ -134,26 +178,43 @@ class Slopes(NamedTuple):
     @classmethod
     def of(cls, block: Block, x: Tensor) -> Slopes:
         """||V gelu'(h) W|| / s, with W after the norm's g; in the Frobenius norm, a quadratic form of gelu'(h)."""
-        x, scale = x.double(), x.new_ones(())
+        x, scale = x.double(), x.new_ones((), dtype=torch.float64)
         if block.pre:
             norm = block.feedforward_norm
+            spread = x.square().mean(-1, keepdim=True).sqrt()
             normal, scale = _normal(norm, x)
             x = normal * norm.weight.double() + norm.bias.double()
+            less, _ = _own_rounding(norm.weight.double(), scale, spread * scale, FLOAT64)
+            scale = scale * less
         h = F.linear(x, block.expand.weight.double(), block.expand.bias.double())  # (B, T, F)
         bell = torch.exp(-h.square() / 2) / math.sqrt(2 * math.pi)
         d = (1 + torch.erf(h / math.sqrt(2))) / 2 + h * bell
         wide, narrow = _gained(block), block.contract.weight.double()
         form = (narrow.mT @ narrow) * (wide @ wide.mT)  # (F, F)
         square = ((d @ form) * d).sum(-1, keepdim=True).clamp(min=0)
+        terms = ((narrow.abs().mT @ narrow.abs()) * (wide.abs() @ wide.abs().mT)).sum()
+        square = square + FLOAT64.gamma(4 * sum(wide.shape)) * SLOPE**2 * terms  # of measuring so
         return cls((square.sqrt() * scale).max())
 
-    def after(self, block: Block, steep: Tensor, moved: Tensor, error: Tensor) -> Tensor:
-        """The slope anywhere within two errors of what was measured: 1 / s grows, and each gelu' moves with its h."""
+    def after(
+        self,
+        block: Block,
+        steep: Tensor,
+        moved: Tensor,
+        error: Tensor,
+        own: Tensor | float = 0.0,
+        by: Arithmetic = FLOAT32,
+    ) -> Tensor:
+        """The slope anywhere within two errors of what was measured: 1 / s grows, and each gelu' moves with its h.
+
+        `own` is the rounding of h itself; the h that was measured has such an error, too.
+        """
         if not moved < 0.5:
             return moved * math.inf
         wide, narrow = _gained(block), block.contract.weight.double()
         steep = steep / (1 - moved)
-        bend = BEND * wide.norm(dim=1).max() * steep * away(block.expand, error)
+        further = wide.norm(dim=1).max() * steep * by.away(block.expand, error)
+        bend = BEND * (further + FLOAT64.unit / by.unit * own)
         norms = torch.linalg.matrix_norm(wide, 2) * torch.linalg.matrix_norm(narrow, 2)
         return self.slope / (1 - moved) + bend * norms * steep
 
@@ -177,17 +238,19 @@ class Mixtures(NamedTuple):
 
 
 class Meter:
-    """Measures a model while it runs, then bounds the float32 rounding errors of its logits.
+    """Measures a model while it runs, then bounds the rounding errors of its logits.
 
     with Meter(model) as meter:
         model(batch)  # any number of times
     meter.bound()  # no logit is further from exact arithmetic, on these inputs or on others with the same contexts
+    meter.bound(FLOAT64)  # the same if the model runs in float64
 
-    It may measure the model in float64, which is 2^29 times as precise. Then the bound is a little lower.
+    It may measure the model in float64, which is 2^29 times as precise. Then the bound is a little lower. With `coarse`
+    it measures norms alone, in about a third of the time; the bound is then larger, but small enough for float64.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, *, coarse: bool = False) -> None:
+        self.model, self.coarse = model, coarse
         self._most: dict[nn.Module, Any] = {}  # measured maxima over all runs
         self._hooks: list[RemovableHandle] = []
         *_, self._head = self._all(nn.Linear)
@@ -201,7 +264,7 @@ class Meter:
             self._watch(linear, partial(Products.of, groups=groups.get(linear, 1)))
         for norm in self._all(nn.LayerNorm):
             self._watch(norm, Moments.of)
-        for block in self._all(Block):
+        for block in [] if self.coarse else self._all(Block):
             entry = block.feedforward_norm if block.pre else block.expand
             self._watch(entry, lambda _, x, __, block=block: Slopes.of(block, x), block)
         return self
@@ -217,7 +280,8 @@ class Meter:
         latest: list[Tensor] = []
 
         def measure(_: nn.Module, logits: Tensor, __: Tensor) -> Mixtures:
-            return Mixtures.of(logits, latest.pop() if latest else None)
+            values = latest.pop() if latest else None
+            return Mixtures.of(logits, None if self.coarse else values)
 
         keep = attention.key_value.register_forward_hook(lambda _, __, out: latest.append(out))
         self._hooks.append(keep)
@@ -237,7 +301,7 @@ class Meter:
         self._hooks.append(module.register_forward_hook(ran))
 
     @torch.no_grad()
-    def bound(self) -> float | None:
+    def bound(self, by: Arithmetic = FLOAT32) -> float | None:
         """An upper bound on |computed - exact| of every logit; None where an encoding states no bounds."""
         if not self._most:
             raise TenfoldError(
@@ -247,44 +311,48 @@ class Meter:
             return None
         x = None
         for stack in self._all(Stack):  # an encoder comes before the decoder that reads it
-            x = self._stack(stack, x)
+            x = self._stack(stack, x, by)
         assert x is not None
-        bound = SLACK * self._after(self._head, x).error.max().item()
+        bound = SLACK * self._after(self._head, x, by).error.max().item()
         return math.inf if math.isnan(bound) else bound
 
-    def _after(self, layer: nn.Module, x: Vectors) -> Vectors:
-        return self._most[layer].after(layer, x)
+    def _after(self, layer: nn.Module, x: Vectors, by: Arithmetic) -> Vectors:
+        return self._most[layer].after(layer, x, by)
 
-    def _stack(self, stack: Stack, source: Vectors | None) -> Vectors:
+    def _stack(self, stack: Stack, source: Vectors | None, by: Arithmetic) -> Vectors:
         steady = _steady(stack.encodings[0])
-        size = stack.embedding.weight.double().norm(dim=1).max() + steady.embed
-        error = gamma(steady.terms) * size
+        rows = stack.embedding.weight.double()
+        size = rows.norm(dim=1).max() + steady.embed
+        lost = 2 * (steady.terms + 1) * by.tiny * math.sqrt(rows.shape[1])
+        error = by.gamma(steady.terms) * size + lost
         x = Vectors(size, error, error)
         for layer, block in enumerate(stack.blocks):
             assert isinstance(block, Block)
             assert isinstance(block.attention, Attention)
-            x = self._mixed(
-                block, block.attention, block.attention_norm, stack.encodings[layer], x, None
-            )
+            pe = stack.encodings[layer]
+            x = self._mixed(block, block.attention, block.attention_norm, pe, x, None, by)
             if block.cross is not None and stack.cross_encodings is not None:
                 pe = stack.cross_encodings[layer]
-                x = self._mixed(block, block.cross, block.cross_norm, pe, x, source)
-            x = self._fed_forward(block, x)
-        return self._after(stack.norm, x) if stack.norm in self._most else x
+                x = self._mixed(block, block.cross, block.cross_norm, pe, x, source, by)
+            x = self._fed_forward(block, x, by)
+        return self._after(stack.norm, x, by) if stack.norm in self._most else x
 
-    def _fed_forward(self, block: Block, x: Vectors) -> Vectors:
+    def _fed_forward(self, block: Block, x: Vectors, by: Arithmetic) -> Vectors:
         """Two bounds hold, the product of slopes and the measured slope of the whole; the smaller one is used."""
         given, steep, moved = x._replace(own=x.own * 0), torch.ones(()), torch.zeros(())
         if block.pre:
             seen: Moments = self._most[block.feedforward_norm]
-            steep, moved = seen.steep, seen.moved(block.feedforward_norm, x)
-            given = seen.after(block.feedforward_norm, given)
-        wide = self._after(block.expand, given).joined()
-        bent = wide.through(SLOPE, gamma(LIBRARY + 2) * wide.computed, wide.size)
-        out = x.plus(self._after(block.contract, bent).joined())
-        slope = 1 + self._most[block].after(block, steep, moved, x.error)
-        out = out._replace(error=torch.minimum(out.error, slope * x.error + out.own))
-        return out if block.pre else self._after(block.feedforward_norm, out)
+            steep, moved = seen.steep, seen.moved(block.feedforward_norm, x, by)
+            given = seen.after(block.feedforward_norm, given, by)
+        wide = self._after(block.expand, given, by).joined()
+        lost = 4 * by.tiny * math.sqrt(block.expand.out_features)
+        bent = wide.through(SLOPE, by.gamma(GELU) * wide.computed + lost, wide.size)
+        width = block.contract.out_features
+        out = x.plus(self._after(block.contract, bent, by).joined(), width, by)
+        if block in self._most:
+            slope = 1 + self._most[block].after(block, steep, moved, x.error, wide.own, by)
+            out = out._replace(error=torch.minimum(out.error, slope * x.error + out.own))
+        return out if block.pre else self._after(block.feedforward_norm, out, by)
 
     def _mixed(
         self,
@@ -294,33 +362,32 @@ class Meter:
         pe: PositionalEncoding,
         x: Vectors,
         source: Vectors | None,
+        by: Arithmetic,
     ) -> Vectors:
         """Head by head. Where logits l change by d, sum_j w_j v_j does by sum_j w_j d_j (v_j - mean) to first order,
         along the whole way; in any case weights change, in the 1-norm, by no more than the largest d_j."""
         assert norm is not None
         steady, seen = _steady(pe), self._most[attention]
         keys = int(seen.keys)
-        given = self._after(norm, x) if block.pre else x
-        q = self._after(attention.query, given)
-        both = self._after(attention.key_value, given if source is None else source)
+        given = self._after(norm, x, by) if block.pre else x
+        q = self._after(attention.query, given, by)
+        both = self._after(attention.key_value, given if source is None else source, by)
         k, v = (Vectors(*part) for part in zip(*(t.view(2, -1) for t in both), strict=True))
         scale, reach = 1 / math.sqrt(attention.size), k.computed + steady.scores
         terms = scale * q.computed * reach + steady.bias
         logits = scale * (q.error * reach + q.size * k.error)
-        logits = logits + gamma(attention.size + 4 + steady.terms) * terms
-        softmax = gamma(2 * keys + 3 * LIBRARY + 4)
+        logits = logits + by.gamma(attention.size + 4 + steady.terms) * terms
+        logits = logits + by.tiny * (6 * attention.size + 4 + attention.size * q.computed)
+        softmax = by.gamma(2 * keys + 3 * LIBRARY + 4) + 4 * keys * by.tiny
         taken = v.computed + steady.values
         apart = seen.apart + 6 * (logits + softmax) * v.computed + 2 * (v.error + steady.values)
         weighing = logits * torch.minimum(apart, taken) + softmax * taken
-        rounding = gamma(2 * keys + 1 + steady.terms) * (1 + softmax) * taken
+        rounding = by.gamma(2 * keys + 1 + steady.terms) * (1 + softmax) * taken
+        rounding = rounding + by.tiny * (4 * keys + 2) * math.sqrt(attention.size)
         mixed = v.through(1 + softmax, weighing + rounding, v.size + steady.values)
-        out = x.plus(self._after(attention.out, mixed.joined()).joined())
-        return out if block.pre else self._after(norm, out)
-
-
-def away(layer: nn.Linear | nn.LayerNorm, error: Tensor) -> Tensor:
-    """How far a computed vector may be from the measured one: in float32 both are off by the error."""
-    return error * (2 if layer.weight.dtype == torch.float32 else 1)
+        width = attention.out.out_features
+        out = x.plus(self._after(attention.out, mixed.joined(), by).joined(), width, by)
+        return out if block.pre else self._after(norm, out, by)
 
 
 def _normal(norm: nn.LayerNorm, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,300 @@
+"""Check a certificate without tenfold: its own file reader, enumeration of contexts and forward pass; numpy alone.
+
+    python independent_checker.py FOLDER      # with weights.safetensors and certificate.json
+
+The statement is the certificate's: which weights (their hash), which task, format, encoding and model. Every context is
+enumerated, the model runs on each in float64, and the number of contexts, of wrong ones and the least margin are compared.
+It reads one-layer decoders on `reversed` problems with a window, a table of joint classes and a table of roles, and refuses
+others. Bounds on rounding are compared with the margin, not computed again.
+
+Shapes: N contexts, S tokens in sight (the query first), H heads, K head size, D width, V vocabulary.
+"""
+
+# fmt: off
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+END = -1
+OPERATOR, ANSWER, OPERAND = 1, 2, 3  # roles of tokens
+BATCH = 8192
+Column = tuple[int | None, ...]  # the digit of each operand that is read by columns; None: it has ended
+Step = Callable[[int, int, int, Column], tuple[int, int] | None]
+Weights = dict[str, Any]
+
+
+class Refused(Exception):
+    """The certificate is of a kind that this checker does not read."""
+
+
+def read_weights(path: Path) -> tuple[Weights, str]:
+    """The tensors of a safetensors file in float64, and the SHA-256 of their names and float32 bytes."""
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    header.pop("__metadata__", None)
+    digest, weights = hashlib.sha256(), {}
+    for name, entry in sorted(header.items()):
+        if entry["dtype"] != "F32":
+            raise Refused(f"{name} is stored as {entry['dtype']}, not as float32")
+        first, last = entry["data_offsets"]
+        raw = data[start + first : start + last]
+        digest.update(name.encode() + raw)
+        weights[name] = np.frombuffer(raw, "<f4").reshape(entry["shape"]).astype(np.float64)
+    return weights, digest.hexdigest()
+
+
+class Problem(NamedTuple):
+    """A task as a rule over columns: step(hub, state, column number, digits) -> what is written, the next state."""
+
+    base: int
+    operands: int  # read by columns
+    step: Step
+    start: int = 0
+    hubs: tuple[int, ...] = (0,)  # values of an operand that every column sees
+    hub_digits: int = 0
+
+
+def problem_of(task: Any) -> Problem:
+    """The tasks, each written down from its meaning."""
+    options = {"name": task} if isinstance(task, str) else dict(task)
+    name, base = options.pop("name"), options.pop("base", 2 if "parity" in str(task) else 10)
+    terms, size, most = options.pop("terms", 2), options.pop("multiplier", 1), options.pop("most", None)
+    if any(value not in (None, False) for value in options.values()):
+        raise Refused(f"the options {options} of a task")
+
+    def plus(hub: int, carry: int, i: int, column: Column) -> tuple[int, int]:
+        total, ended = carry + sum(digit or 0 for digit in column), not any(d is not None for d in column)
+        return (END, 0) if ended and total == 0 else (total % base, total // base)
+
+    def minus(hub: int, borrow: int, i: int, column: Column) -> tuple[int, int] | None:
+        a, b = column
+        if a is None:  # as long as the first number, which is not the smaller one
+            return None if borrow or b is not None else (END, 0)
+        left = a - (b or 0) - borrow
+        return left % base, int(left < 0)
+
+    def times(hub: int, carry: int, i: int, column: Column) -> tuple[int, int]:
+        (digit,) = column
+        total = hub * (digit or 0) + carry
+        ended = (digit is None and total == 0) or (hub == 0 and i > 0)
+        return (END, 0) if ended else (total % base, total // base)
+
+    def parity(hub: int, odd: int, i: int, column: Column) -> tuple[int, int]:
+        return (END, 0) if column[0] is None else (odd ^ column[0], odd ^ column[0])
+
+    def compare(hub: int, sign: int, i: int, column: Column) -> tuple[int, int]:
+        a, b = (digit or 0 for digit in column)
+        sign = sign if a == b else 1 if a > b else 2
+        return (END, 0) if column == (None, None) else ((base + 3, base + 6, base + 5)[sign], sign)  # = > <
+
+    known = {
+        "addition": Problem(base, terms, plus),
+        "successor": Problem(base, 1, plus, start=1),
+        "subtraction": Problem(base, 2, minus),
+        "parity": Problem(2, 1, parity),
+        "comparison": Problem(base, 2, compare),
+        "multiplication": Problem(base, 1, times, hubs=tuple(range((most or base**size - 1) + 1)), hub_digits=size),
+    }
+    if name not in known:
+        raise Refused(f"the task {name}")
+    return known[name]
+
+
+class Context(NamedTuple):
+    """What the model sees when it writes a digit: how far the start is, columns, answers so far, the hub."""
+
+    place: int  # up to one more than the columns behind
+    columns: tuple[Column, ...]
+    answers: tuple[int, ...]
+    hub: int
+
+
+def following(problem: Problem, place: int, last: Column | None) -> Iterator[Column]:
+    """The columns that may follow: numbers have a digit, no leading zero unless they are 0, and stay ended."""
+    digits = [*range(problem.base), None]
+    choices = []
+    for m in range(problem.operands):
+        if last is None:
+            choices.append(digits[:-1])
+        elif last[m] is None:
+            choices.append([None])
+        else:
+            choices.append(digits if last[m] != 0 or place == 1 else digits[:-1])
+    yield from itertools.product(*choices)
+
+
+def contexts_of(problem: Problem, behind: int, answers: int) -> dict[Context, int]:
+    """Every context that some problem brings, with what is to be written there."""
+    needed: dict[Context, int] = {}
+    todo = [(0, (), (), problem.start, hub) for hub in problem.hubs]
+    seen = set(todo)
+    while todo:
+        place, columns, written, state, hub = todo.pop()
+        for column in following(problem, place, columns[-1] if columns else None):
+            done = problem.step(hub, state, place, column)
+            if done is None:
+                continue
+            output, after = done
+            shown = (*columns, column)[-behind - 1 :]
+            context = Context(min(place, behind + 1), shown, written, hub)
+            if needed.setdefault(context, output) != output:
+                raise Refused(f"one context needs two outputs: {context}")
+            if output == END:
+                continue
+            so_far = (*written, output)[-answers:]
+            node = (min(place + 1, max(behind + 1, 2)), (*columns, column)[-max(behind, 1):], so_far, after, hub)
+            if node not in seen:
+                seen.add(node)
+                todo.append(node)
+    return needed
+
+
+class Sight(NamedTuple):
+    """One token in sight of a query: its number, role, columns behind the query (None: no column), digit of a hub."""
+
+    token: int
+    role: int
+    behind: int | None
+    digit: int = 0
+
+
+def in_sight(context: Context, problem: Problem, behind: int, answers: int) -> list[Sight]:
+    """The tokens that the window shows to the token that writes the digit of a context; that one comes first."""
+    place, equals = context.place, problem.base + 3
+    first = 4 if problem.hub_digits else OPERAND
+    seen = [Sight(context.answers[-1], ANSWER, 0) if place else Sight(equals, OPERATOR, 0)]
+    for back, column in enumerate(reversed(context.columns)):
+        seen += [Sight(d, first + m, back) for m, d in enumerate(column) if d is not None]
+    if 1 <= place <= behind:
+        seen.append(Sight(equals, OPERATOR, place))
+    for back in range(1, min(answers, behind) + 1):  # the answer token of column c was written at c - 1
+        if back < len(context.answers) and (place > behind or back < place):
+            seen.append(Sight(context.answers[-1 - back], ANSWER, back))
+    if problem.hub_digits:
+        digits = np.base_repr(context.hub, problem.base)[::-1]
+        seen += [Sight(int(d, problem.base), OPERAND, None, n) for n, d in enumerate(digits)]
+    return seen
+
+
+def classes_of(sights: list[list[Sight]], relation: dict[str, Any]) -> np.ndarray:
+    """(N, S): the class of the query and each key, by both roles and the clipped difference of columns."""
+    reach, roles, hub = relation["reach"], relation.get("roles", 5), relation.get("hub")
+    width = max(map(len, sights))
+    classes = np.zeros((len(sights), width), dtype=np.int64)
+    for n, seen in enumerate(sights):
+        for s, key in enumerate(seen):
+            apart = 0 if key.behind is None else min(key.behind, reach) + reach + 1
+            number = 1 + (seen[0].role * roles + key.role) * (2 * reach + 2) + apart
+            if hub is not None and key.role == OPERAND + hub:
+                number = 1 + roles * roles * (2 * reach + 2)
+                number += seen[0].role * relation["digits"] + min(key.digit, relation["digits"] - 1)
+            classes[n, s] = number
+    return classes
+
+
+def forward(weights: Weights, sights: list[list[Sight]], relation: dict[str, Any], heads: int) -> np.ndarray:
+    """The logits (N, V) of the query of each context."""
+    block, n = "stack.blocks.0.", len(sights)
+    width = max(map(len, sights))
+    there = np.array([[s < len(seen) for s in range(width)] for seen in sights])
+    padded = [seen + seen[:1] * (width - len(seen)) for seen in sights]
+    tokens, roles = (np.array([[getattr(key, what) for key in seen] for seen in padded]) for what in ("token", "role"))
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        return x @ weights[name + ".weight"].T + weights[name + ".bias"]
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        x = x - x.mean(-1, keepdims=True)
+        x = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+        return x * weights[name + ".weight"] + weights[name + ".bias"]
+
+    x = weights["stack.embedding.weight"][tokens] + weights["stack.encodings.each.0.own.2.table"][roles]
+    keys = norm(x, block + "attention_norm")  # (N, S, D)
+    q = linear(keys[:, 0], block + "attention.query").reshape(n, heads, -1)  # (N, H, K)
+    k, v = np.moveaxis(linear(keys, block + "attention.key_value").reshape(n, width, 2, heads, -1), 2, 0)
+    table = weights["stack.encodings.each.0.own.1.table"][classes_of(sights, relation)]  # (N, S, K)
+    scores = np.einsum("nhk,nshk->nhs", q, k + np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)))[:, :, None])
+    scores = np.where(there[:, None], scores / math.sqrt(q.shape[-1]), -np.inf)
+    mixing = np.exp(scores - scores.max(-1, keepdims=True))
+    mixing /= mixing.sum(-1, keepdims=True)
+    mixed = np.einsum("nhs,nshk->nhk", mixing, v).reshape(n, -1)
+    x = x[:, 0] + linear(mixed, block + "attention.out")
+    hidden = linear(norm(x, block + "feedforward_norm"), block + "expand")
+    gelu = hidden * 0.5 * (1 + np.frompyfunc(math.erf, 1, 1)(hidden / math.sqrt(2)).astype(np.float64))
+    x = x + linear(gelu, block + "contract")
+    return linear(norm(x, "stack.norm"), "head")
+
+
+def read_statement(about: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The window, the relation and the heads of a model that this checker can run."""
+    model, parts = (about["model"], about["pe"].get("parts", []) if isinstance(about["pe"], dict) else [])
+    plain = (model["kind"], model["layers"], model["norm"]) == ("decoder", 1, "pre")
+    names = [part.get("name") for part in parts if isinstance(part, dict)]
+    if not plain or model.get("mixer", "attention") != "attention" or names != ["window", "pairwise", "learned"]:
+        raise Refused("not a one-layer decoder with a window, pairwise classes and roles")
+    if about["format"] != "reversed" or about["schemes"]:
+        raise Refused("another format than reversed, or schemes")
+    window, pairwise, learned = parts
+    relation = pairwise["relation"]
+    fine = (window["axis"], window["ahead"], learned["axis"]) == ("column", 0, "role")
+    unusual = {"values", "unrelated"} & set(pairwise) or relation["name"] != "joint" or not relation["clip"]
+    if not fine or unusual:
+        raise Refused("another window or relation")
+    return window, relation, model["heads"]
+
+
+def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """What was found, and where the certificate in this folder says something else."""
+    stored = json.loads((folder / "certificate.json").read_bytes())
+    weights, digest = read_weights(folder / "weights.safetensors")
+    window, relation, heads = read_statement(stored["about"])
+    problem = problem_of(stored["about"]["task"])
+    behind = window["behind"]
+    answers = behind if window.get("answers") is None else min(window["answers"], behind)
+    needed = contexts_of(problem, behind, answers + 1)
+    contexts, margins = list(needed), []
+    for start in range(0, len(contexts), BATCH):
+        some = contexts[start : start + BATCH]
+        logits = forward(weights, [in_sight(c, problem, behind, answers) for c in some], relation, heads)
+        target = np.array([problem.base + 1 if needed[c] == END else needed[c] for c in some])
+        rows = np.arange(len(some))
+        right = logits[rows, target].copy()
+        logits[rows, target] = -np.inf
+        margins.append(right - logits.max(1))
+    margin = np.concatenate(margins)
+    found = {"weights": digest, "contexts": len(contexts), "columns": behind + 1, "wrong": int((~(margin > 0)).sum())}
+    different = [f"{k} is {v}, the certificate says {stored[k]}" for k, v in found.items() if stored[k] != v]
+    least = float(margin.min())
+    if not abs(least - stored["margin"]) <= 1e-9:
+        different.append(f"the margin is {least}, the certificate says {stored['margin']}")
+    if stored["in_float32"] and not least > stored["bound"] + stored["bound64"]:
+        different.append("the margin does not exceed the bounds, the certificate says proved in float32")
+    if stored["proved"] and (found["wrong"] or stored["bound64"] is None or not least > stored["bound64"]):
+        different.append("this is no proof, the certificate says proved")
+    return {**found, "margin": least}, different
+
+
+def main(folder: str) -> int:
+    """0: accepted. 1: something differs. 2: not a model that this checker reads."""
+    try:
+        found, different = check(Path(folder))
+    except Refused as reason:
+        print(f"not checked: {reason}")
+        return 2
+    print(f"{found['contexts']:,} contexts, {found['wrong']:,} wrong, least margin {found['margin']:.13g}")
+    print("\n".join(f"differs: {line}" for line in different) or "accepted")
+    return int(bool(different))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
