@@ -182,6 +182,51 @@ def test_a_pipe_in_a_folder_is_not_waited_for(recipe, tmp_path):
         train(recipe, tmp_path / "run")
 
 
+TEXT = {
+    "format": "bytes", "pe": "none", "data": {"length": 8}, "name": "text",
+    "model": {"kind": "decoder", "layers": 1, "width": 16, "heads": 2},
+    "train": {"steps": 2, "batch": 4},
+    "eval": {"lengths": [8], "slices": ["uniform"], "n": 16, "every": 2, "validation_n": 16},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stated", [None, "0" * 16, 3])
+def test_a_text_run_reads_no_text_that_it_does_not_know(tenfold, tmp_path, monkeypatch, stated):
+    """A stranger's run that names a file of ours: without its digest, nothing of it is kept or shown."""
+    monkeypatch.setenv("TENFOLD_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "poem.txt").write_text("the secret of the sea\n" * 200)
+    (tmp_path / "public.txt").write_text("all may read this line\n" * 200)
+    made = Recipe.of({"task": {"name": "files", "path": str(tmp_path / "public.txt")}, **TEXT})
+    run = train(made, tmp_path / "runs" / "text")
+    path = tmp_path / "runs" / "text" / "recipe.yaml"
+    assert Run.open(run.folder).examples(8, 1)  # our own run knows its text
+    run.export(tmp_path / "exported")
+    assert Run.open(tmp_path / "exported").ask("all may").answer is not None
+    kept = sorted(os.listdir(tmp_path / "cache"))
+    path.write_text(path.read_text().replace("public.txt", "poem.txt"))
+    known = {"tenfold": "0.2.0"} if stated is None else {"tenfold": "0.2.0", "text": stated}
+    (run.folder / "environment.json").write_text(json.dumps(known))
+    with pytest.raises(TenfoldError, match=r"trained on other text|does not state the digest"):
+        Run.open(run.folder).built.source.prepare()
+    recipe = Recipe.of({"task": {"name": "files", "path": str(tmp_path / "poem.txt")}, **TEXT})
+    result = json.loads((run.folder / "result.json").read_text()) | {
+        "fingerprint": recipe.fingerprint
+    }
+    (run.folder / "result.json").write_bytes(
+        sealed({k: v for k, v in result.items() if k != "seal"})
+    )
+    for words in (
+        ("ask", run.folder, "the"),
+        ("eval", run.folder),
+        ("report", run.folder, "--out", "page"),
+    ):
+        _, out, err = tenfold(*words)
+        assert "Traceback" not in err
+        assert "secret" not in out
+    assert "secret" not in (tmp_path / "page" / "report.html").read_text()
+    assert sorted(os.listdir(tmp_path / "cache")) == kept
+
+
 def test_a_checkpoint_that_holds_no_tensors_falls_back(recipe, tmp_path):
     """Its manifest agrees, but the file is no safetensors: the one before it is taken."""
     from tenfold.core.stored_files import manifest

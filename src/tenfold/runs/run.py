@@ -14,6 +14,7 @@ from typing import Any, Literal
 import torch
 from safetensors.torch import save
 
+from tenfold import __version__
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import write_atomically
 from tenfold.core.stored_files import (
@@ -24,6 +25,7 @@ from tenfold.core.stored_files import (
     read_json_mapping,
     read_manifest,
     read_stored,
+    sealed,
 )
 from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
@@ -49,8 +51,9 @@ WEIGHTS = "weights.safetensors"
 class Run:
     """`Run.open("runs/...")`, or what `tenfold.train(recipe)` returns."""
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
-        self.folder, self.recipe = folder, recipe
+    def __init__(self, folder: Path, recipe: Recipe, *, opened: bool = False) -> None:
+        """`opened`: the recipe was read from the folder, which somebody else may have made."""
+        self.folder, self.recipe, self.opened = folder, recipe, opened
         self._built: Built | None = None
         self._models: dict[str, Model] = {}
         self.computed: dict[Any, Any] = {}  # results that features keep with the run
@@ -62,14 +65,17 @@ class Run:
     @classmethod
     def open(cls, folder: Path | str) -> Run:
         folder = Path(folder)
-        return cls(folder, stored_recipe(folder))
+        return cls(folder, stored_recipe(folder), opened=True)
 
     @property
     def built(self) -> Built:
         if self._built is None:
             if self.recipe.include:
                 require(self.recipe.include, self.folder)
-            self._built = build(self.recipe)
+            built = build(self.recipe)
+            if self.opened:
+                built.source.expect(self.environment().get("text"), self.folder)
+            self._built = built
         return self._built
 
     @property
@@ -240,6 +246,9 @@ class Run:
         written = {"recipe": folder / "recipe.yaml", "weights": folder / WEIGHTS}
         files = {WEIGHTS: save(weights), "recipe.yaml": self.recipe.as_yaml().encode()}
         write_atomically(written["weights"], files[WEIGHTS])
+        if (text := self.environment().get("text")) is not None:
+            files["environment.json"] = sealed({"tenfold": __version__, "text": text})
+            write_atomically(folder / "environment.json", files["environment.json"])
         write_atomically(folder / MANIFEST, manifest(files))
         write_atomically(written["recipe"], files["recipe.yaml"])
         written |= {path.name: path for path in keep_copies(self.recipe.include, folder)}
