@@ -35,11 +35,11 @@ Goal = Annotated[
 Column = Annotated[str, pydantic.Field(pattern=r"^[0-9A-Za-z-](,[0-9A-Za-z-]){0,63}$")]  # `5,7`
 
 
-class _Table(pydantic.BaseModel):
+class _MachinePart(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(strict=True, frozen=True)
 
 
-class DifferenceTable(_Table):
+class DifferenceTable(_MachinePart):
     """Where a machine first differs from its task's: after these columns, in this state."""
 
     word: Annotated[list[Column], pydantic.Field(min_length=1, max_length=100_000)]
@@ -48,7 +48,7 @@ class DifferenceTable(_Table):
     truth: Goal
 
 
-class MachineTable(_Table):
+class MachineTable(_MachinePart):
     """The content of machine.json. Whoever wrote the file, a drawing is made from these numbers alone."""
 
     states: Annotated[int, pydantic.Field(ge=1, le=LARGEST)]
