@@ -53,6 +53,8 @@ def write_story(
     if title is None:
         reads = perplexity.curves(story.groups) and not collect.curves(story.groups)
         title = perplexity.TITLE if reads else TITLE
+    if not title.isprintable():
+        raise TenfoldError(f"the title {title!r} has characters that cannot be printed")
     if not any(group.rows for group in story.groups):
         left_out = f"; left out: {story.problems[0]}" if story.problems else ""
         raise TenfoldError(f"there are no runs to report on{left_out}")

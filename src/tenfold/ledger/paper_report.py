@@ -112,7 +112,7 @@ def _question(module: Path) -> str:
     """The first line of an experiment's docstring, without importing it; empty if there is none."""
     try:
         words = ast.get_docstring(ast.parse(module.read_text())) or ""
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     return words.partition("\n")[0]
 

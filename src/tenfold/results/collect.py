@@ -24,7 +24,7 @@ import pydantic
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
-from tenfold.core.stored_files import read_json_mapping, stored_mapping
+from tenfold.core.stored_files import check_inside, read_json_mapping, stored_mapping
 from tenfold.results.committed import ROWS, read_committed
 from tenfold.results.row_schema import (
     RESULTS,
@@ -124,7 +124,7 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
                 collected.problems.append(f"{path}: {reason}")
             else:
                 _add(collected, known_runs, str(path), run, rows)
-                if (path / SAMPLES_FILE).is_file():  # of a run that is there twice, the first log
+                if _has_samples(path):  # of a run that is there twice, the first log
                     logs.setdefault(run["fingerprint"], path / SAMPLES_FILE)
         committed = find_committed(place)
         for path in committed:
@@ -135,6 +135,14 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
             collected.problems.append(f"{place}: there are no runs in it")
     collected.logs.extend(logs.values())
     return collected
+
+
+def _has_samples(folder: Path) -> bool:
+    """Whether a run has a log of samples; one that leads out of its folder is none."""
+    try:
+        return check_inside(folder, SAMPLES_FILE).is_file()
+    except TenfoldError:
+        return False
 
 
 def _add_table(

@@ -5,6 +5,7 @@ recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -305,7 +306,9 @@ def open_run(name: str | Path, include: Sequence[str | Path] = ()) -> Run:
 def _find_run(name: str | Path) -> Run:
     if Path(name).is_dir() or "/" in str(name):
         return Run.open(name)
-    matches = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))
+    matches = sorted(
+        path.parent for path in Path("runs").glob(f"{glob.escape(str(name))}*/recipe.yaml")
+    )
     if len(matches) == 1:
         return Run.open(matches[0])
     if matches:

@@ -115,7 +115,9 @@ def test_large_numbers_end_at_once(text):
 @pytest.mark.parametrize("value", ["1e999999999", "1e-999999999", "nan", "inf", "x", "1/0", ""])
 def test_parameters_are_numbers(value):
     right = "1e-300" if value == "1e-999999999" else "0.25"
-    with pytest.raises(TenfoldError, match=rf"k = .*; (a finite number|one) such as {right} is right"):
+    with pytest.raises(
+        TenfoldError, match=rf"k = .*; (a finite number|one) such as {right} is right"
+    ):
         Formula.read("k*n", {"k": value})
 
 
