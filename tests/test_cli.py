@@ -375,6 +375,17 @@ def test_certify(tenfold, proved):
     assert "differences" not in printed
 
 
+def test_a_verdict_is_not_lost_where_it_cannot_be_written(tenfold, proved, monkeypatch):
+    def fails(*_):
+        raise TenfoldError("cannot write certificate.json: Read-only file system")
+
+    monkeypatch.setattr("tenfold.features.proofs.certify.write_certificate", fails)
+    code, out, err = tenfold("certify", proved)
+    assert code == 0
+    assert out.startswith("proved: right at every length")
+    assert "warning: cannot write certificate.json: Read-only file system\n" in err
+
+
 def test_certify_checks_a_certificate(tenfold, proved, tmp_path):
     tenfold("certify", proved)
     path = tmp_path / "held.json"

@@ -3,6 +3,8 @@
 import ast
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,12 @@ def test_mypy_knows_the_public_names(tmp_path):
     assert [line.split(":")[1] for line in errors] == ["5", "6"], done.stdout
     assert "pathience" in errors[0]
     assert "list[Run]" in errors[1]
+
+
+def test_the_least_cyclopts_is_one_that_takes_the_commands_of_the_readme():
+    """4.20 is the first; what is installed here is not older than what is asked for."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    (stated,) = [each for each in project["dependencies"] if each.startswith("cyclopts")]
+    least = tuple(map(int, stated.partition(">=")[2].split(".")))
+    assert least >= (4, 20)
+    assert tuple(map(int, version("cyclopts").split(".")[:2])) >= least

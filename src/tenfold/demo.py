@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 import numpy as np
 
 from tenfold.core.errors import TenfoldError
-from tenfold.core.files import write_atomically
 from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples
 from tenfold.drawing.report_page import write_report
 from tenfold.features.proofs.certify import certify, write_certificate
 from tenfold.features.proofs.long_problems import (
-    LONG_PROBLEMS,
     LongProblem,
     integer,
     solve_long_problem,
+    write_long_problems,
 )
 from tenfold.features.proofs.machine_files import describe_machine, write_machine
 from tenfold.features.proofs.run_machine import extract_machine
@@ -53,8 +51,7 @@ def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]
     print(describe_machine(machine, proved.built.batcher.task))
     write_machine(machine, proved.built.batcher.task, proved.folder)
     problems = list(map(_solve, _long_problems(proved, *LONGEST.get(scale, USUAL))))
-    text = json.dumps([each.as_json() for each in problems], indent=1)
-    write_atomically(proved.folder / LONG_PROBLEMS, text.encode())
+    write_long_problems(problems, proved.folder)
     length = recipes[0].data.length
     return write_report(runs, out, f"Addition, trained on up to {length} digits")
 

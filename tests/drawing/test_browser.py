@@ -1,11 +1,13 @@
 """The page in a real browser: the system's Chromium, without a window. `TENFOLD_BROWSER=required` forbids skipping."""
 
+import json
 import os
 import re
 import shutil
 from io import BytesIO
 
 import pytest
+from markdown_it import MarkdownIt
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -262,6 +264,38 @@ def test_claims_are_filtered_by_status_with_the_keyboard(browser, tmp_path):
     page.goto(path.as_uri())
     assert not page.locator("fieldset.filter").is_visible()
     assert page.locator("table.claims tbody tr:visible").count() == every
+    context.close()
+
+
+EVIL = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
+
+
+def test_a_strangers_run_runs_nothing(browser, make, measured, tmp_path):
+    """Names, labels, words, slices and files of a stranger are text on the page, and nothing is fetched."""
+    rows = [measured(5, 5), measured(4, 7), measured(5, 5, slice=EVIL), measured(4, 7, slice=EVIL)]
+    made = {"tenfold": "0.1.0", "commit": EVIL, "date": EVIL, "command": EVIL}
+    result = {"environment": made, "reason": EVIL}
+    folder = make(rows=rows, result=result, name=EVIL, label=EVIL, about=EVIL)
+    svg = f"<svg xmlns='http://www.w3.org/2000/svg'>{EVIL}<script>window.hacked=1</script></svg>"
+    (folder / "machine.svg").write_text(svg)
+    (folder / "certificate.json").write_text(json.dumps({"verdict": EVIL, "weights": EVIL}))
+    (folder / "machine.json").write_text(json.dumps({"columns": [EVIL], "states": 1}))
+    (folder / "feats.json").write_text(json.dumps([{"what": EVIL}]))
+    (folder / "calibration.json").write_text(json.dumps({"run": EVIL}))
+    written = write_story(gather([folder]), tmp_path / "page", EVIL)
+    context = browser.new_context(offline=True)
+    page, requested = context.new_page(), []
+    page.on("request", lambda request: requested.append(request.url))
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.goto(written["page"].as_uri())
+    assert requested == [written["page"].as_uri()]
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script, img[src=x]").count() == 0
+    assert page.locator(f"text={EVIL}").count() > 3
+    table = MarkdownIt("commonmark").enable("table").render(written["table"].read_text())
+    page.set_content(table)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script, img").count() == 0
     context.close()
 
 

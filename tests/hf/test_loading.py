@@ -10,7 +10,7 @@ pytest.importorskip("transformers")
 from transformers import BertModel, GPT2LMHeadModel, GPT2Model
 
 from tenfold.core.errors import TenfoldError
-from tenfold.hf import load
+from tenfold.hf import load, loading
 
 
 def test_the_same_model_comes_back(make, encoding, lively, tokens, tmp_path):
@@ -38,6 +38,27 @@ def test_tied_weights_stay_tied(lively, gpt2, tmp_path):
     model.save_pretrained(tmp_path)
     again = load(type(model), tmp_path)
     assert again.get_output_embeddings().weight is again.get_input_embeddings().weight
+
+
+def test_nothing_but_tensors_is_read(lively, gpt2, tmp_path, monkeypatch):
+    """Not by a default of the library, which was another in earlier versions: no pickle, no code, no network."""
+    model = lively(gpt2())
+    model.save_pretrained(tmp_path)
+    asked = {}
+
+    def watch(name, real):
+        def call(*args, **options):
+            asked[name] = options
+            return real(*args, **options)
+
+        return call
+
+    weights, config = loading.load_torch_model, loading.AutoConfig.from_pretrained
+    monkeypatch.setattr(loading, "load_torch_model", watch("weights", weights))
+    monkeypatch.setattr(loading.AutoConfig, "from_pretrained", watch("config", config))
+    load(type(model), tmp_path)
+    assert asked["weights"] == {"safe": True, "weights_only": True}
+    assert asked["config"] == {"trust_remote_code": False, "local_files_only": True}
 
 
 def test_generation_settings(lively, gpt2, tokens, tmp_path):

@@ -167,11 +167,19 @@ def test_a_page_without_marks_gets_all_claims(tiny):
         ("gone.png", 'README.md: the picture "gone.png" cannot be read: No such file'),
         ("claims.yaml", 'a picture is a file .PNG, SVG, ...., not "claims.yaml"'),
         ("https://example.org/a", "a picture is a file"),
+        ("../../../photo.png", "is not beside the papers"),
     ],
 )
 def test_a_picture_that_is_not_there_is_one_clear_line(tiny, source, message):
     with pytest.raises(TenfoldError, match=message):
         tiny(f'# Tiny\n\n<img src="{source}" alt="x">\n')
+
+
+def test_a_drawing_with_a_script_is_not_taken_in(tiny, tmp_path):
+    drawing = tmp_path / "results/tiny/sums/laptop/curve.svg"
+    drawing.write_text('<svg viewBox="0 0 9 9"><script>alert(1)</script></svg>')
+    with pytest.raises(TenfoldError, match="has a <script>, which is no part of a drawing"):
+        tiny()
 
 
 def test_the_command(tenfold, tiny, tmp_path):

@@ -156,7 +156,7 @@ DAMAGE = {
     "list": (lambda p: (p / "result.json").write_text("[]"), "does not hold a result"),
     "folder": (lambda p: ((p / "result.json").unlink(), (p / "result.json").mkdir()), "cannot be read"),
     "not yaml": (lambda p: (p / "recipe.yaml").write_text("{a: ["), "recipe.yaml is damaged"),
-    "no day": (lambda p: (p / "recipe.yaml").write_text("a: 2026-99-99"), "recipe.yaml is damaged"),
+    "no day": (lambda p: (p / "recipe.yaml").write_text("a: 2026-99-99"), "recipe.yaml: unknown"),
     "word": (lambda p: (p / "recipe.yaml").write_text("hello"), "does not hold a recipe"),
     "unknown key": (lambda p: (p / "recipe.yaml").write_text("sed: 1"), 'did you mean "seed"?'),
     "another": (lambda p: (p / "recipe.yaml").write_text("seed: 5"), "result.json is of the recipe"),

@@ -34,6 +34,84 @@ def on_another_machine(path):
     path.write_text(path.read_text().replace('"machine": "', '"machine": "not '))
 
 
+@pytest.fixture(autouse=True)
+def at_once(request, monkeypatch):
+    """Nobody waits for a holder to find out, but in the tests about that."""
+    if "patient" not in request.fixturenames:
+        monkeypatch.setattr("tenfold.runs.lease.GRACE", 0)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_holder_that_is_well_stops_before_its_successor_writes(tmp_path):
+    """Its lease only looks ended, say since the clock jumped: it finds out within two renewals."""
+    with Lease(tmp_path, life=1.2) as holder:
+        on_another_machine(holder.path)
+        age(holder.path, 70)
+        began = time.monotonic()
+        with Lease(tmp_path, life=1.2) as successor:
+            assert time.monotonic() - began >= 0.4
+            with pytest.raises(Lost):  # as it stands, without looking at the folder
+                holder.check()
+            successor.confirm()
+
+
+@pytest.fixture
+def patient():
+    """Marks a test in which a successor waits."""
+
+
+@pytest.mark.usefixtures("patient")
+def test_who_is_released_or_killed_is_not_waited_for(tmp_path):
+    with Lease(tmp_path, life=600.0):
+        pass
+    began = time.monotonic()
+    with Lease(tmp_path, life=600.0) as lease:
+        printed = json.loads(lease.path.read_text())
+        lease.path.write_text(json.dumps({**printed, "pid": 2**22 + 1}))  # of no process
+        with Lease(tmp_path, life=600.0):
+            assert time.monotonic() - began < 100
+
+
+def test_a_lease_from_the_future_has_ended(tmp_path):
+    with Lease(tmp_path) as lease:
+        on_another_machine(lease.path)
+        age(lease.path, -50)
+        assert not ended(lease.path)
+        age(lease.path, -10_000)
+        assert ended(lease.path)
+        with Lease(tmp_path) as successor:
+            successor.confirm()
+
+
+@pytest.mark.parametrize("pid", ["x", None, -1, 0, 2**70, [1], 1.5, True])
+def test_a_lease_of_an_odd_process_is_another_machines(tmp_path, pid):
+    with Lease(tmp_path) as lease:
+        printed = json.loads(lease.path.read_text())
+        lease.path.write_text(json.dumps({**printed, "pid": pid}))
+        assert not ended(lease.path) or pid is True
+        age(lease.path, 70)
+        assert ended(lease.path) or pid is True
+
+
+def test_odd_names_and_kinds_of_leases(tmp_path):
+    """By number, not by name; digits of other scripts are none; neither a pipe nor a folder is waited for."""
+    (tmp_path / "lease-٠٠٠٠٠٩").write_text("{}")
+    (tmp_path / "lease-999999").write_text(json.dumps({"released": True}))
+    (tmp_path / "lease-1000000").write_text(json.dumps({"released": True}))
+    with Lease(tmp_path) as lease:
+        assert lease.path.name == "lease-1000001"
+    for make in (os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)):
+        path = tmp_path / f"lease-{int(leases(tmp_path)[-1].name[6:]) + 1}"
+        make(path)
+        os.utime(path, (1, 1), follow_symlinks=False)
+        with Lease(tmp_path) as lease:
+            lease.confirm()
+    (tmp_path / ("lease-" + "9" * 249)).touch()
+    age(tmp_path / ("lease-" + "9" * 249), 70)
+    with pytest.raises(TenfoldError, match=r"cannot write to .*: File name too long"):
+        Lease(tmp_path).__enter__()
+
+
 def test_one_holder(tmp_path):
     with Lease(tmp_path) as lease:
         lease.check()

@@ -156,7 +156,7 @@ def test_damaged_and_foreign_results_fail_alone(tmp_path):
     (folders[1] / "result.json").write_text('{"fingerprint": "abc"}')
     outcome = run_sweep(recipes, folders=folders)
     assert [run.folder.name for run in outcome.runs] == ["2"]
-    assert "cannot be read" in outcome.failures[0].reason
+    assert "result.json is damaged" in outcome.failures[0].reason
     assert "another recipe (abc)" in outcome.failures[1].reason
 
 

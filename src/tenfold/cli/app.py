@@ -6,18 +6,19 @@ Commands import what they need when they run, so `tenfold --help` does not wait 
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import re
 import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from tenfold import __version__
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import TenfoldError, printable
 
 app = App(
     name="tenfold",
@@ -103,13 +104,19 @@ def parse_numbers(text: str, what: str, least: int) -> list[int]:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1))
+    print(json.dumps(value, indent=1, default=_plain_value))
+
+
+def _plain_value(value: Any) -> Any:
+    """What JSON has no word for: a component with its options as values, anything else as text."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json") if callable(dump) and not isinstance(value, type) else str(value)
 
 
 def print_notes(what: str, lines: Iterable[str]) -> None:
     """Lines on standard error, such as `left out: ...`."""
     for line in lines:
-        print(f"{what}: {line}", file=sys.stderr)
+        print(f"{what}: {printable(line)}", file=sys.stderr)
 
 
 def as_text(written: dict[str, Path]) -> dict[str, str]:
@@ -169,23 +176,29 @@ COMMANDS = (
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    print(f"warning: {printable(message)}", file=sys.stderr)
 
 
 def main() -> None:
     """Run a command; whatever the person can mend is one line on standard error."""
     for module in COMMANDS:
         importlib.import_module(module)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             app.meta(sys.argv[1:], exit_on_error=False, print_error=False)
     except TenfoldError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(error.exit_code) from None
+        _fail(error, error.exit_code)
     except CycloptsError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _fail(" ".join(str(error).split()))
+    except UnicodeError:
+        _fail("a text has characters that are not UTF-8")
+    except RecursionError:
+        _fail("something is nested too deep")
+    except MemoryError:
+        _fail("this needs more memory than there is")
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         raise SystemExit(130) from None
@@ -194,5 +207,10 @@ def main() -> None:
         raise SystemExit(141) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _fail(f"{where}{error.strerror or error}")
+
+
+def _fail(problem: object, exit_code: int = 2) -> NoReturn:
+    """One line on standard error, whatever the names in it."""
+    print(f"error: {printable(problem)}", file=sys.stderr)
+    raise SystemExit(exit_code) from None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tenfold.cli.app import Json, RunName, app, print_json, print_notes, print_written
-from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.errors import TenfoldError, printable, unknown
 
 
 @app.command
@@ -169,7 +169,7 @@ def _print_kinds(as_json: bool) -> None:
 def _print_columns(lines: Sequence[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in lines), default=0)
     for name, about in lines:
-        print(f"{name:{width}}  {about}".rstrip())
+        print(printable(f"{name:{width}}  {about}".rstrip()))
 
 
 def _lines(component: dict[str, Any]) -> list[str]:

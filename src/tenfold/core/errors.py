@@ -8,6 +8,19 @@ from difflib import get_close_matches
 SHOWN = 10  # of known names; a line holds no more
 
 
+def printable(text: object) -> str:
+    r"""A text for a terminal, on one line: names of a stranger's files cannot move its cursor or change its colours.
+
+    >>> print(printable("a\x1b[31mred\nb"))
+    a\x1b[31mred b
+    """
+    line = " ".join(str(text).split()) if "\n" in str(text) else str(text)
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in line
+    )
+
+
 class TenfoldError(Exception):
     """What went wrong, in one line. The command line prints it and exits with `exit_code`."""
 

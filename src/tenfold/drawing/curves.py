@@ -12,6 +12,7 @@ from tenfold.drawing.run_groups import Group, band, environment
 from tenfold.evals.exact_match import pair_of
 from tenfold.evals.statistics import SUCCESS, Interval, MedianInterval, median_interval
 from tenfold.results.result_text import as_markdown as markdown_table
+from tenfold.results.result_text import markdown_text
 from tenfold.results.row_schema import Row
 from tenfold.runs.build import counted
 
@@ -140,13 +141,13 @@ def percents(bounds: Interval) -> str:
 
 def results_table(groups: Sequence[Group], title: str) -> str:
     """The tables of all slices as Markdown, and the runs they come from: `results.md`."""
-    text = f"# {title}\n"
+    text = f"# {markdown_text(title)}\n"
     if curves(groups):
         text += f"\n% exactly right, median ({band(groups)}).\n"
     for name in slices(groups):
         for checkpoint in ("best", "final") if name == MAIN else ("best",):
             if lines := curves(groups, name, checkpoint=checkpoint):
-                text += f"\n## Slice {name}, {checkpoint} checkpoint\n\n{as_markdown(lines)}"
+                text += f"\n## Slice {markdown_text(name)}, {checkpoint} checkpoint\n\n{as_markdown(lines)}"
     if any(row["metric"] == "perplexity" for group in groups for row in group.rows):
         from tenfold.drawing import perplexity_curves  # which draws curves of this module
 

@@ -127,10 +127,7 @@ def facts(known: Mapping[str, Any]) -> str:
 def _provenance(run: Run, which: Which) -> dict[str, Any]:
     """The command, the run and the code: of this page, and of the training."""
     here = environment()
-    try:
-        trained = json.loads((run.folder / "environment.json").read_bytes())
-    except (OSError, ValueError):  # an exported model has none
-        trained = {}
+    trained = run.environment()
     return {
         "command": here["command"],
         "run": run.folder.name,

@@ -54,6 +54,8 @@ def write_story(
     if title is None:
         reads, answers = perplexity.curves(story.groups), collect.curves(story.groups)
         title = BOTH if reads and answers else perplexity.TITLE if reads else TITLE
+    if not title.isprintable():
+        raise TenfoldError(f"the title {title!r} has characters that cannot be printed")
     if not any(group.rows for group in story.groups):
         left_out = f"; left out: {story.problems[0]}" if story.problems else ""
         raise TenfoldError(f"there are no runs to report on{left_out}")

@@ -23,7 +23,7 @@ def load(kind: type[Model], folder: str | Path) -> Model:
         raise TenfoldError(
             f"{folder} is no saved model: config.json and model.safetensors make one"
         )
-    config = AutoConfig.from_pretrained(folder)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     encoding = getattr(config, "tenfold", None)
     if encoding is None:
         raise TenfoldError(
@@ -35,12 +35,12 @@ def load(kind: type[Model], folder: str | Path) -> Model:
     model = swap(kind(config), encoding).to(config.dtype)
     _fill(model, folder)
     if (folder / "generation_config.json").is_file():
-        model.generation_config = GenerationConfig.from_pretrained(folder)
+        model.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
     return model.eval()
 
 
 def _fill(model: PreTrainedModel, folder: Path) -> None:
-    loaded: Any = load_torch_model(model, folder)
+    loaded: Any = load_torch_model(model, folder, safe=True, weights_only=True)  # no pickles
     weights = model.state_dict(keep_vars=True)
     filled = {id(weights[name]) for name in weights.keys() - set(loaded.missing_keys)}
     # a weight that is tied to another is saved once

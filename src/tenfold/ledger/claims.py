@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.files import read_mapping
 from tenfold.core.registry import first_problem
+from tenfold.core.stored_files import read_mapping
 from tenfold.ledger.rules import Condition, RuleCell
 from tenfold.runs.recipe import Strict
 from tenfold.runs.recipe_files import SHELVES

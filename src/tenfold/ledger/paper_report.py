@@ -119,7 +119,7 @@ def _question(module: Path) -> str:
     """The first line of an experiment's docstring, without importing it; empty if there is none."""
     try:
         words = ast.get_docstring(ast.parse(module.read_text())) or ""
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     return words.partition("\n")[0]
 
@@ -184,11 +184,16 @@ def _counts(entries: Sequence[Entry]) -> str:
 def _pictures(page: Path, drawings: Path | None) -> Picture:
     """Pictures by their place from the page, taken in; the drawing (SVG) of one, if there is one, since it follows dark mode."""
 
+    root = page.parents[2].resolve()  # with the folders of papers and results in it
+    allowed = [root] if drawings is None else [root, drawings.resolve()]
+
     def picture(source: str, words: str, number: int) -> tuple[str, bool]:
         path = page.parent / unquote(source)
         if drawings is not None and RESULTS in source:
             drawn = drawings / unquote(source.partition(RESULTS)[2])
             path = drawn if drawn.is_file() else path
+        if not any(path.resolve().is_relative_to(place) for place in allowed):
+            raise TenfoldError(f'{page}: the picture "{source}" is not beside the papers')
         drawing = path.with_suffix(".svg")
         try:
             if drawing.is_file():

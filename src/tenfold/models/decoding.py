@@ -10,6 +10,7 @@ Shapes: B rows, A answer places, L = B A digits, K neighbours, T tokens of a seq
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -36,7 +37,9 @@ WRITTEN = ("causal", "seq2seq")  # layouts in which an answer is written token b
 SWEEPS = 8  # after which decoding continues token by token
 PATIENCE = 64  # sweeps by neighbours, after which the rest is written in order
 CONFIRMED = 2**24  # pairs of tokens in the sequences that confirm a sample of answers
-ORDERLY = 4096  # places that may be left for that
+ORDERLY = 4096  # places that may be left for that, where each is computed
+BLOCK = 2**16  # digits whose contexts are held as Python integers
+ROWS = 16  # up to which rows are finished one by one: looking up one place of all costs as much
 
 
 @torch.inference_mode()
@@ -87,9 +90,12 @@ def by_neighbours(
         inside = place[changed][:, None] + 1 + np.arange(local.answers) < places
         digits = np.unique(later[inside])
         digits = digits[there[digits]]
-        many = len(digits) > rows * local.answers  # fronts, and without codes each is computed
-        if near.codes is None and many and sweeps >= PATIENCE:
+        many = len(digits) > rows * local.answers  # fronts; each may go on to the end of its row
+        if many and sweeps >= PATIENCE:
             first = int(place[digits].min())
+            if near.codes is not None:  # each place is looked up once: linear time
+                sweeps += near.finish(digits, first, there, answer, local.answers)
+                break
             if places - first <= ORDERLY:
                 sweeps += near.in_order(first, there, answer)
                 break
@@ -190,21 +196,35 @@ class Neighbours:
 
     def follow(self, digits: Ints, answer: Ints, answers: int) -> int:
         """Predict one digit after another, until `answers` of them have not changed; returns the number predicted."""
-        digit = first = int(digits[0])
+        first = start = int(digits[0])
         last, stop = int(digits[-1]), (first // self.places + 1) * self.places
         seen: dict[int, int] = {}
-        while digit <= last and digit < stop:
-            key = self._one_key(digit)
-            if key not in seen:
-                seen[key] = int(self.predicted(np.array([digit]))[0])
-            if seen[key] != answer[digit]:
-                answer[digit], last = seen[key], max(last, digit + answers)
-                if digit + 1 < stop:
-                    self.tokens[digit // self.places, self.batch.given + digit % self.places] = (
-                        seen[key]
-                    )
-            digit += 1
-        return digit - first
+        while start <= last and start < stop:
+            end = min(stop, start + BLOCK)
+            keys = self._keys_in_order(start, end)
+            for digit in range(start, end):
+                if digit > last:
+                    return digit - first
+                key = next(keys)
+                if key not in seen:
+                    seen[key] = int(self.predicted(np.array([digit]))[0])
+                token = seen[key]
+                if token != answer[digit]:
+                    answer[digit], last = token, max(last, digit + answers)
+                    if digit + 1 < stop:
+                        keys.send(token)
+            start = end
+        return start - first
+
+    def finish(
+        self, digits: Ints, first: int, there: NDArray[np.bool_], answer: Ints, answers: int
+    ) -> int:
+        """Predict what is left in order: a few rows one after another, many rows side by side."""
+        row = digits // self.places
+        changing = np.unique(row)
+        if len(changing) > ROWS:
+            return self.in_order(first, there, answer)
+        return sum(self.follow(digits[row == each], answer, answers) for each in changing.tolist())
 
     def in_order(self, first: int, there: NDArray[np.bool_], answer: Ints) -> int:
         """Predict every place from `first` on, one after another, in all rows at once; returns the number of places."""
@@ -255,17 +275,36 @@ class Neighbours:
         slots = self.slots[digits][:, self.changing]
         return self._key(self.tokens, self.facts, slots, digits, self._still[digits])
 
-    def _one_key(self, digit: int) -> int:
-        """The same for a single digit, in Python integers: a long carry chain needs one after another."""
-        if self._still is None or self.codes is None:
-            return int(self._keys(np.array([digit]))[0])
-        key, row = int(self._still[digit]), digit // self.places
-        for slot in self.changing:
-            at = int(self.slots[digit, slot])
-            fact = 0 if at == NOBODY else int(self.facts[row if len(self.facts) > 1 else 0, at])
-            code = 0 if at == NOBODY else 1 + int(self.tokens[row, at]) + self.vocabulary * fact
-            key = key * self.codes + code
-        return key
+    def _keys_in_order(self, first: int, end: int) -> Generator[int, int, None]:
+        """The same for the digits of one row, one after another, in Python integers: a long carry chain needs that.
+
+        A token that is sent is the one that the digit now has; digits after it see it.
+        """
+        assert self.codes is not None
+        if self._still is None:
+            self._keys(np.array([first]))
+        assert self._still is not None
+        codes, vocabulary, row = self.codes, self.vocabulary, first // self.places
+        tokens = self.tokens[row]
+        facts = self.facts[row if len(self.facts) > 1 else 0]
+        slots = self.slots[first:end][:, self.changing]
+        at = np.maximum(slots, 0)
+        fixed = np.where(slots == NOBODY, 0, 1 + vocabulary * facts[at])  # all but the token
+        # one place past the end stands for nobody
+        seen = np.where(slots == NOBODY, len(tokens), at).tolist()
+        now = [*tokens.tolist(), 0]
+        place = self.batch.given + first % self.places
+        for still, places, parts in zip(
+            self._still[first:end].tolist(), seen, fixed.tolist(), strict=True
+        ):
+            key = still
+            for each, part in zip(places, parts, strict=True):
+                key = key * codes + part + now[each]
+            token = yield key
+            if token is not None:
+                tokens[place] = now[place] = token
+                yield key  # the answer to `send`
+            place += 1
 
     def _key(
         self, tokens: Ints, facts: Ints, slots: Ints, digits: Ints, key: Ints | int = 0

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import pydantic
-import yaml
 
 from tenfold.core.errors import TenfoldError
-from tenfold.core.files import parsed
 from tenfold.core.registry import first_problem
+from tenfold.core.stored_files import check_inside, read_json_mapping, stored_mapping
 from tenfold.results.committed import ROWS, read_committed
 from tenfold.results.row_schema import (
     RESULTS,
@@ -125,7 +124,7 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
                 collected.problems.append(f"{path}: {reason}")
             else:
                 _add(collected, known_runs, str(path), run, rows)
-                if (path / SAMPLES_FILE).is_file():  # of a run that is there twice, the first log
+                if _has_samples(path):  # of a run that is there twice, the first log
                     logs.setdefault(run["fingerprint"], path / SAMPLES_FILE)
         committed = find_committed(place)
         for path in committed:
@@ -136,6 +135,14 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
             collected.problems.append(f"{place}: there are no runs in it")
     collected.logs.extend(logs.values())
     return collected
+
+
+def _has_samples(folder: Path) -> bool:
+    """Whether a run has a log of samples; one that leads out of its folder is none."""
+    try:
+        return check_inside(folder, SAMPLES_FILE).is_file()
+    except TenfoldError:
+        return False
 
 
 def _add_table(
@@ -174,9 +181,17 @@ def _add(
     measured.update(values)
 
 
+def check_finished(folder: Path) -> None:
+    """An error if the results of a finished run cannot be read, or are not what a run measures."""
+    try:
+        _read_run(folder)
+    except LeftOut as reason:
+        raise TenfoldError(f"{folder}: {reason}") from None
+
+
 def _read_run(folder: Path) -> tuple[Row, list[Row]]:
     """The run and its rows; raises `LeftOut` with the reason if it cannot be read."""
-    stored = _load_json(folder)
+    stored = _load_result(folder)
     made = stored.get("environment")
     check_version(made.get("tenfold") if isinstance(made, dict) else None)
     recipe = _load_recipe(folder)
@@ -232,35 +247,32 @@ def _run(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
     return {column: values[column] for column in RUNS}
 
 
-def _load_json(folder: Path) -> dict[str, Any]:
-    path = folder / "result.json"
-    if not path.exists() and (folder / "weights.safetensors").exists():
-        raise LeftOut("published: weights and a recipe alone, without results")
+def _load_result(folder: Path) -> dict[str, Any]:
     try:
-        stored = json.loads(path.read_bytes())
+        return read_json_mapping(folder, "result.json", "a result")
     except FileNotFoundError:
-        raise LeftOut("unfinished: there is no result.json yet") from None
-    except OSError as error:
-        raise LeftOut(f"result.json cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise LeftOut(f"result.json is damaged: {short(str(error))}") from None
-    if not isinstance(stored, dict):
-        raise LeftOut("result.json is damaged: it does not hold a result")
-    return stored
+        if (folder / "weights.safetensors").exists():
+            reason = "published: weights and a recipe alone, without results"
+        else:
+            reason = "unfinished: there is no result.json yet"
+        raise LeftOut(reason) from None
+    except TenfoldError as error:
+        raise LeftOut(short(_within(folder, error))) from None
 
 
 def _load_recipe(folder: Path) -> Recipe:
+    if not os.path.lexists(folder / "recipe.yaml"):
+        raise LeftOut("there is no recipe.yaml beside its result.json")
     try:
-        values = parsed((folder / "recipe.yaml").read_bytes().decode())
-    except FileNotFoundError:
-        raise LeftOut("there is no recipe.yaml beside its result.json") from None
-    except OSError as error:
-        raise LeftOut(f"recipe.yaml cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a day such as 2026-99-99
-        raise LeftOut("recipe.yaml is damaged: it is not YAML") from None
-    if not isinstance(values, dict):
-        raise LeftOut("recipe.yaml is damaged: it does not hold a recipe")
-    try:
-        return Recipe.of(Recipe.of(values).as_json())  # what cannot be written again is refused too
+        recipe = Recipe.of(stored_mapping(folder, "recipe.yaml", "a recipe"))
+        return Recipe.of(recipe.as_json())  # what cannot be written again is refused too
     except (TenfoldError, ValueError, RecursionError) as error:
-        raise LeftOut(f"recipe.yaml: {short(str(error))}") from None
+        text = _within(folder, error)
+        raise LeftOut(
+            short(text if text.startswith("recipe.yaml") else f"recipe.yaml: {text}")
+        ) from None
+
+
+def _within(folder: Path, error: Exception) -> str:
+    """An error about a file of a folder, which need not be named again."""
+    return str(error).replace(f"{folder}/", "")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import LARGEST_TEXT, read_json, read_stored
 from tenfold.results.row_schema import COLUMNS, SINCE, Row, check_row, parse_value
 from tenfold.results.row_schema import RUNS as RUN
 from tenfold.results.tables import Collected, sound
@@ -77,7 +78,7 @@ def as_runs(rows: Sequence[Row], runs: Sequence[Row]) -> str:
 def read_runs(path: Path) -> list[Row]:
     """Read the runs that `as_runs` wrote, with recipe and environment as text. No file means no runs."""
     try:
-        stored = json.loads(path.read_bytes())
+        stored = read_json(path.parent, path.name)
         runs = (
             stored["runs"] if isinstance(stored, dict) else stored
         )  # before rows were counted: a list
@@ -94,7 +95,7 @@ def read_runs(path: Path) -> list[Row]:
 def read_rows(path: Path) -> list[Row]:
     """Read and check the rows. Their number must be the one stated in `runs.json`, if that file exists."""
     try:
-        text = path.read_bytes().decode()
+        text = read_stored(path.parent, path.name, LARGEST_TEXT).decode()
         reader = csv.DictReader(io.StringIO(text, newline=""))
         lines = list(reader)
         columns = tuple(reader.fieldnames or ())
@@ -130,5 +131,5 @@ def _stated(path: Path) -> int | None:
     """Return the stated number of rows; older results do not state it."""
     if not path.is_file():
         return None
-    stored = json.loads(path.read_bytes())
+    stored = read_json(path.parent, path.name)
     return int(stored["rows"]) if isinstance(stored, dict) else None

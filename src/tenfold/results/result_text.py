@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -122,9 +123,18 @@ def as_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [list(columns), ["---"] * len(columns), *([_text(v) for v in row] for row in rows)]
-    return "".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines
-    )
+    return "".join("| " + " | ".join(map(markdown_text, line)) + " |\n" for line in lines)
+
+
+def markdown_text(text: str) -> str:
+    """A text that Markdown shows as it is, on one line: no HTML, no link, no picture, no further column.
+
+    >>> print(markdown_text("<img src=x> [a](b) | `c`"))
+    &lt;img src=x> \\[a\\](b) \\| \\`c\\`
+    """
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    plain = re.sub(r"&(?=#|\w)", "&amp;", plain).replace("<", "&lt;")
+    return re.sub(r"([|`\[\]])", r"\\\1", plain)
 
 
 def as_latex(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -141,9 +141,17 @@ def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ..
         connection.execute(LOCKED)
         try:
             answer = connection.execute(_question(connection, sql))
+            for name, kind, *_ in answer.description:
+                if "TIME ZONE" in str(kind):
+                    raise TenfoldError(
+                        f'the SQL failed: "{name}" is a time with a zone; write it as cast({name} as timestamp)'
+                    )
             return _numbered([column[0] for column in answer.description]), answer.fetchall()
         except duckdb.Error as error:
             raise TenfoldError(f"the SQL failed: {_reason(error)}") from None
+        except (ArithmeticError, ValueError, TypeError, ImportError) as error:  # no Python value
+            reason = " ".join(str(error).split())[:160]
+            raise TenfoldError(f"the SQL failed: a value cannot be shown: {reason}") from None
 
 
 def _question(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:

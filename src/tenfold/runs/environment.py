@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -16,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from tenfold import __version__
+from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import read_json_mapping
 
 
 def environment() -> dict[str, Any]:
@@ -84,8 +85,8 @@ def _git(folder: Path, *words: str) -> str:
 def newer_version(folder: Path) -> str | None:
     """The message for a run that a newer tenfold made; None for any other run."""
     try:
-        made = json.loads((folder / "environment.json").read_bytes())["tenfold"]
-    except (OSError, ValueError, LookupError, TypeError):
+        made = read_json_mapping(folder, "environment.json", "an environment").get("tenfold")
+    except (OSError, TenfoldError):
         return None
     if isinstance(made, str) and version_numbers(made) > version_numbers(__version__):
         return f"{folder} was made by tenfold {made[:40]}, newer than this {__version__}"

@@ -5,6 +5,10 @@ is gone (on this machine), or nobody renewed it for a minute (on another), it ma
 `lease-N+1`, which one process alone can do: numbers only grow, a released lease stays until the next is
 taken. Whoever finds a higher number has lost the folder, so a process that slept through its lease cannot
 go on writing over its successor's work.
+
+A lease can look ended while its holder is well: the clock jumped, or the file was copied. So who takes over a lease
+by its time alone waits before it writes. In this time a holder that is well renews, finds the higher number, and
+stops. A lease from the future, which no renewal explains, has ended too.
 """
 
 from __future__ import annotations
@@ -21,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import read_json_mapping
 
 LIFE = 60.0  # seconds after which a lease that is not renewed has ended
 RENEWALS = 6  # in a life
+GRACE = 2  # renewals that a holder has to find out, before its successor writes
 POLL = 0.2  # seconds between two looks at a lease that another holds
 UNKNOWN = "unknown"  # when a process began, where the system does not show it
 
@@ -44,7 +50,7 @@ class Lease:
         self.attempt = uuid.uuid4().hex
         self.path = folder
         self._renewed = 0.0
-        self._lost = False
+        self._lost = self._doubtful = False
         self._ended = threading.Event()
 
     def __enter__(self) -> Lease:
@@ -57,11 +63,13 @@ class Lease:
                         f"{self.folder} is in use by {_holder(self.path)}; wait for it, or use --out"
                     )
                 time.sleep(POLL)
+            self._renewed = _clock()
+            if self._doubtful:
+                self._wait_for_holder()
         except OSError as error:
             raise TenfoldError(
                 f"cannot write to {self.folder}: {error.strerror or error}"
             ) from None
-        self._renewed = _clock()
         threading.Thread(target=self._keep, name=f"lease of {self.folder}", daemon=True).start()
         return self
 
@@ -89,7 +97,8 @@ class Lease:
         if existing and not ended(existing[-1], self.life):
             self.path = existing[-1]
             return False
-        number = int(existing[-1].name.removeprefix("lease-")) + 1 if existing else 1
+        self._doubtful = bool(existing) and _by_time(_read(existing[-1]))
+        number = _number(existing[-1]) + 1 if existing else 1
         path = self.folder / f"lease-{number:06d}"
         try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
@@ -107,8 +116,17 @@ class Lease:
             self.path = highest
             return False
         for left in existing:
-            left.unlink(missing_ok=True)
+            with suppress(OSError):  # a folder of this name stays, below ours
+                left.unlink()
         return True
+
+    def _wait_for_holder(self) -> None:
+        """Let the holder before us, if it is well, find out that the folder is ours."""
+        until = _clock() + GRACE * self.life / RENEWALS
+        while _clock() < until and not self._lost:
+            time.sleep(min(POLL, self.life / RENEWALS))
+            self._renew()
+        self.check()
 
     def _keep(self) -> None:
         while not self._ended.wait(self.life / RENEWALS) and not self._lost:
@@ -141,7 +159,12 @@ def leases(folder: Path) -> list[Path]:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    return [folder / name for name in sorted(names) if re.fullmatch(r"lease-\d{6,}", name)]
+    paths = [folder / name for name in names if re.fullmatch(r"lease-[0-9]{6,}", name)]
+    return sorted(paths, key=_number)
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("lease-"))
 
 
 def ended(path: Path, life: float = LIFE) -> bool:
@@ -152,9 +175,14 @@ def ended(path: Path, life: float = LIFE) -> bool:
     if _visible(lease):
         return _gone(lease)
     try:
-        return _now(path.parent) - path.stat().st_mtime > life
+        return abs(_now(path.parent) - path.lstat().st_mtime) > life
     except FileNotFoundError:
         return True
+
+
+def _by_time(lease: dict[str, Any]) -> bool:
+    """Whether only its time says that a lease has ended."""
+    return not lease.get("released") and not _visible(lease)
 
 
 def here(path: Path) -> bool:
@@ -163,16 +191,16 @@ def here(path: Path) -> bool:
 
 
 def _visible(lease: dict[str, Any]) -> bool:
-    return lease.get("machine") == _machine() and "pid" in lease
+    pid = lease.get("pid")
+    return lease.get("machine") == _machine() and isinstance(pid, int) and 0 < pid < 2**31
 
 
 def _read(path: Path) -> dict[str, Any]:
     """The content of a lease; empty while it is being written."""
     try:
-        lease = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
+        return read_json_mapping(path.parent, path.name, "a lease")
+    except (FileNotFoundError, TenfoldError):
         return {}
-    return lease if isinstance(lease, dict) else {}
 
 
 def _now(folder: Path) -> float:

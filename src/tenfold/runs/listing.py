@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.files import read_mapping
 from tenfold.core.registry import Registry, options_of
+from tenfold.core.stored_files import read_mapping
 from tenfold.runs import recipe_files as recipes
 from tenfold.runs.component_counts import component_count, first_line
 from tenfold.runs.own_components import OWN, REFERENCE, resolve

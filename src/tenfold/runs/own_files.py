@@ -20,6 +20,7 @@ from typing import Any
 import pydantic
 
 from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.stored_files import LARGEST_TEXT, read_stored
 from tenfold.runs.shipped_examples import located
 
 NAMED: set[Path] = set()  # files that a person named, and that may therefore be executed
@@ -70,12 +71,10 @@ def read_own(path: Path | str) -> OwnSource:
             f'"{path}" is no Python file; own components stand in a file such as my.py'
         )
     try:
-        code = path.read_bytes()
+        code = read_stored(path.resolve().parent, path.resolve().name, LARGEST_TEXT)
     except FileNotFoundError:
         beside = [str(each) for each in path.parent.glob("*.py")]
         raise unknown("Python file", path, beside) if beside else _missing(path) from None
-    except OSError as error:
-        raise TenfoldError(f"{path} cannot be read: {error.strerror}") from None
     NAMED.add(path.resolve())
     return OwnSource(_displayed(path), code, str(path.resolve()))
 

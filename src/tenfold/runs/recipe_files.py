@@ -13,17 +13,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import itertools
+import os
 import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import tenfold.papers
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.files import read_mapping
+from tenfold.core.stored_files import parse_yaml, read_mapping, stored_mapping
 from tenfold.runs.environment import newer_version
 from tenfold.runs.own_components import check_named, named, with_include
 from tenfold.runs.own_files import execute, read_own
@@ -191,8 +190,8 @@ def overrides(words: Iterable[str]) -> dict[str, Any]:
                 raise TenfoldError(f"--{key}: {part} is {old!r}, which has no parts; give it whole")
             inner = inner[part]
         try:
-            inner[last] = yaml.safe_load(text)
-        except yaml.YAMLError:
+            inner[last] = parse_yaml(text, "it")
+        except TenfoldError:
             raise TenfoldError(f'--{key} has the value "{text}", which is not YAML') from None
     return changes
 
@@ -225,14 +224,9 @@ def stored_recipe(folder: Path) -> Recipe:
     if not folder.is_dir():
         raise TenfoldError(f"there is no run in {folder}; `tenfold ls runs` lists what there is")
     path = folder / RUN_RECIPE
-    try:
-        values = yaml.safe_load(path.read_text())
-    except OSError as error:
-        raise TenfoldError(f"{folder} is not a run: {path.name}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise TenfoldError(f"{path} is damaged: it is not YAML") from None
-    if not isinstance(values, dict):
-        raise TenfoldError(f"{path} is damaged: it does not hold a recipe")
+    if not os.path.lexists(path):
+        raise TenfoldError(f"{folder} is not a run: {path.name} is missing")
+    values = stored_mapping(folder, RUN_RECIPE, "a recipe")
     try:
         return Recipe.of(values)
     except TenfoldError as error:

@@ -5,6 +5,7 @@ recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,11 +13,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 
+from tenfold import __version__
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.files import write_atomically
+from tenfold.core.stored_files import (
+    LARGEST_TEXT,
+    MANIFEST,
+    manifest,
+    read_checked,
+    read_json_mapping,
+    read_manifest,
+    read_stored,
+    sealed,
+)
 from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
 from tenfold.runs.answer import Answer as Answer
@@ -30,7 +41,7 @@ from tenfold.runs.recipe_files import SHELF as SHELF
 from tenfold.runs.recipe_files import shipped_names as shipped_names
 from tenfold.runs.recipe_files import stored_recipe
 from tenfold.runs.sample_log import SampleSink, describe
-from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
+from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, parse_tensors
 from tenfold.training.loop import Metrics
 
 Which = Literal["final", "best"]
@@ -41,8 +52,9 @@ WEIGHTS = "weights.safetensors"
 class Run:
     """`Run.open("runs/...")`, or what `tenfold.train(recipe)` returns."""
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
-        self.folder, self.recipe = folder, recipe
+    def __init__(self, folder: Path, recipe: Recipe, *, opened: bool = False) -> None:
+        """`opened`: the recipe was read from the folder, which somebody else may have made."""
+        self.folder, self.recipe, self.opened = folder, recipe, opened
         self._built: Built | None = None
         self._models: dict[str, Model] = {}
         self.computed: dict[Any, Any] = {}  # results that features keep with the run
@@ -54,14 +66,17 @@ class Run:
     @classmethod
     def open(cls, folder: Path | str) -> Run:
         folder = Path(folder)
-        return cls(folder, stored_recipe(folder))
+        return cls(folder, stored_recipe(folder), opened=True)
 
     @property
     def built(self) -> Built:
         if self._built is None:
             if self.recipe.include:
                 require(self.recipe.include, self.folder)
-            self._built = build(self.recipe)
+            built = build(self.recipe)
+            if self.opened:
+                built.source.expect(self.environment().get("text"), self.folder)
+            self._built = built
         return self._built
 
     @property
@@ -71,14 +86,16 @@ class Run:
     def result(self) -> dict[str, Any]:
         """What the run came to: rows of measurements, steps, seconds, environment."""
         try:
-            result = json.loads((self.folder / "result.json").read_bytes())
+            return read_json_mapping(self.folder, "result.json", "a result")
         except FileNotFoundError:
             raise TenfoldError(f"{self.folder} has not finished; train it first") from None
-        except (OSError, ValueError) as error:
-            raise TenfoldError(f"{self.folder / 'result.json'} cannot be read: {error}") from None
-        if not isinstance(result, dict):
-            raise TenfoldError(f"{self.folder / 'result.json'} is damaged: it holds no result")
-        return result
+
+    def environment(self) -> dict[str, Any]:
+        """What the run was made with; empty for an exported model, which does not say it."""
+        try:
+            return read_json_mapping(self.folder, "environment.json", "an environment")
+        except FileNotFoundError:
+            return {}
 
     def check_result(self) -> None:
         """Raise if what is there is not this recipe's result, or cannot be read."""
@@ -89,10 +106,9 @@ class Run:
     def check_text(self) -> None:
         """Raise if the text here is not the one that the run was trained on: another Python has another library."""
         here = self.built.source.prepare().get("text")
-        path = self.folder / "environment.json"
-        if here is None or not path.exists():
+        stored = self.environment().get("text")
+        if here is None:
             return
-        stored = json.loads(path.read_bytes()).get("text")
         if stored not in (None, here):
             raise TenfoldError(
                 f'{self.folder} was trained on other text than "{self.recipe.task.name}" is here and now '
@@ -101,9 +117,15 @@ class Run:
 
     def metrics(self) -> list[Metrics]:
         """The training curve: one entry a logged step; a line cut short by a crash is left out."""
-        path = self.folder / "metrics.jsonl"
-        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        try:
+            data = read_stored(self.folder, "metrics.jsonl", LARGEST_TEXT)
+        except FileNotFoundError:
+            return []
+        try:
+            return [json.loads(line) for line in data.splitlines(True) if line.endswith(b"\n")]
+        except (ValueError, RecursionError) as error:
+            path = self.folder / "metrics.jsonl"
+            raise TenfoldError(f"{path} is damaged: {error}") from None
 
     def progress(self) -> dict[str, Any]:
         """How far the run is: its step, seconds, best score."""
@@ -114,10 +136,10 @@ class Run:
         latest = Checkpoints(self.folder / "checkpoints").latest()
         if latest is None:
             raise TenfoldError(f"{self.folder} has no checkpoint yet; train it first")
-        if latest.state["fingerprint"] != self.recipe.fingerprint:
+        if latest.state.get("fingerprint") != self.recipe.fingerprint:
             raise TenfoldError(
                 f"the checkpoint in {self.folder} belongs to another recipe "
-                f"({latest.state['fingerprint']}, the folder's is {self.recipe.fingerprint})"
+                f"({latest.state.get('fingerprint')}, the folder's is {self.recipe.fingerprint})"
             )
         return latest
 
@@ -163,13 +185,24 @@ class Run:
     def weights(self, which: Which = "best") -> Tensors:
         """The tensors of a checkpoint by name."""
         if self.published:
-            try:
-                return load_file(self.folder / WEIGHTS)
-            except (OSError, SafetensorError) as error:
-                raise TenfoldError(f"{self.folder / WEIGHTS} cannot be read: {error}") from None
+            return parse_tensors(self._published_weights(), self.folder / WEIGHTS)
         tensors = self.checkpoint().tensors
-        final = tensors.get("average") or tensors["model"]
-        return tensors.get("best", final) if which == "best" else final
+        final = tensors.get("average") or tensors.get("model")
+        chosen = tensors.get("best", final) if which == "best" else final
+        if chosen is None:
+            raise TenfoldError(f"the checkpoint in {self.folder} has no weights of a model")
+        return chosen
+
+    def _published_weights(self) -> bytes:
+        """The file of the weights. Where the export left a manifest, as it does since 0.2, every file agrees with it."""
+        try:
+            files = read_manifest(self.folder)
+        except FileNotFoundError:
+            return read_stored(self.folder, WEIGHTS)
+        if WEIGHTS not in files:
+            raise TenfoldError(f"{self.folder / MANIFEST} is damaged: it does not name {WEIGHTS}")
+        data = {name: read_checked(self.folder, name, stated) for name, stated in files.items()}
+        return data[WEIGHTS]
 
     def evaluate(
         self,
@@ -223,8 +256,13 @@ class Run:
         weights = {k: v.contiguous() for k, v in self.model(which).cpu().state_dict().items()}
         folder.mkdir(parents=True, exist_ok=True)
         written = {"recipe": folder / "recipe.yaml", "weights": folder / WEIGHTS}
-        write_atomically(written["weights"], save(weights))
-        write_atomically(written["recipe"], self.recipe.as_yaml().encode())
+        files = {WEIGHTS: save(weights), "recipe.yaml": self.recipe.as_yaml().encode()}
+        write_atomically(written["weights"], files[WEIGHTS])
+        if (text := self.environment().get("text")) is not None:
+            files["environment.json"] = sealed({"tenfold": __version__, "text": text})
+            write_atomically(folder / "environment.json", files["environment.json"])
+        write_atomically(folder / MANIFEST, manifest(files))
+        write_atomically(written["recipe"], files["recipe.yaml"])
         written |= {path.name: path for path in keep_copies(self.recipe.include, folder)}
         return written
 
@@ -279,7 +317,9 @@ def open_run(name: str | Path, include: Sequence[str | Path] = ()) -> Run:
 def _find_run(name: str | Path) -> Run:
     if Path(name).is_dir() or "/" in str(name):
         return Run.open(name)
-    matches = sorted(path.parent for path in Path("runs").glob(f"{name}*/recipe.yaml"))
+    matches = sorted(
+        path.parent for path in Path("runs").glob(f"{glob.escape(str(name))}*/recipe.yaml")
+    )
     if len(matches) == 1:
         return Run.open(matches[0])
     if matches:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,6 +57,13 @@ class Source(ABC):
     @abstractmethod
     def one(self, length: int) -> Batch:
         """One row of this length; only its places matter."""
+
+    def expect(self, text: object, folder: Path) -> None:
+        """Raise where a stored run may not read what its recipe names; `text` is the digest that the run states.
+
+        Called before anything is read for a run that was opened from its folder, which somebody else may have made.
+        """
+        return
 
     def check_length(self, length: int) -> None:
         """Raise one clear error where training cannot draw this length."""

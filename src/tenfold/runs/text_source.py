@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,9 +53,22 @@ class Text(Source):
             if getattr(recipe.data, key) != getattr(Data(), key):
                 raise TenfoldError(f"a text has no data.{key}; leave it out")
 
+    expected: str | None = None  # the digest that the text must have, of a stored run
+
+    def expect(self, text: object, folder: Path) -> None:
+        """A run may name any file of ours. Its text is used only if the run knows the digest of this text."""
+        if isinstance(text, str):
+            self.expected = text
+        elif self.corpus.private:
+            raise TenfoldError(
+                f'{folder} does not state the digest of its text, so the text that it names ("{self.corpus.name}") '
+                "is not read"
+            )
+
     @functools.cached_property
     def store(self) -> Store:
-        return stored(self.corpus, self.writing, (self.recipe.task, self.recipe.format))
+        named = (self.recipe.task, self.recipe.format)
+        return stored(self.corpus, self.writing, named, self.expected)
 
     @property
     def vocabulary(self) -> int:

@@ -11,7 +11,6 @@ the group `tenfold.trackers`.
 
 from __future__ import annotations
 
-import shutil
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.files import remove
 from tenfold.core.registry import Registry
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
@@ -134,4 +134,4 @@ def tracking(name: str | None, folder: Path, recipe: Recipe) -> Iterator[Tracker
 def remove_tracks(folder: Path) -> None:
     """Remove what trackers left of a run."""
     for name in TRACKERS.names():
-        shutil.rmtree(folder / name, ignore_errors=True)
+        remove(folder / name)

@@ -16,8 +16,6 @@ train
 from __future__ import annotations
 
 import functools
-import json
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -26,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
-from tenfold.core.files import write_atomically, write_once
+from tenfold.core.files import remove, write_atomically, write_once
+from tenfold.core.stored_files import check_no_way_out, sealed
 from tenfold.models import Model
 from tenfold.runs.environment import environment
 from tenfold.runs.lease import Lease
@@ -167,10 +166,11 @@ def _begin(run: Run, fresh: bool, record: dict[str, Any]) -> None:
     """Leave the recipe and the environment in a folder that has none; `fresh` removes what is there."""
     if fresh:
         clear(run.folder)
-    elif (run.folder / "recipe.yaml").exists():
+    check_no_way_out(run.folder)
+    if (run.folder / "recipe.yaml").exists():
         return
     keep_copies(run.recipe.include, run.folder)
-    write_atomically(run.folder / "environment.json", json.dumps(record, indent=1).encode())
+    write_atomically(run.folder / "environment.json", sealed(record))
     write_atomically(run.folder / "recipe.yaml", run.recipe.as_yaml().encode())
 
 
@@ -287,13 +287,13 @@ def _write_result(
         "environment": record["environment"],
         "attempt": record["attempt"],
     }
-    write_once(run.folder / "result.json", json.dumps(result, indent=1).encode())
+    write_once(run.folder / "result.json", sealed(result))
 
 
 def clear(folder: Path) -> None:
     """Remove everything of a run from its folder, which must be leased to this process."""
-    for path in [*(folder / name for name in FILES), *folder.glob("machine.*")]:
-        path.unlink(missing_ok=True)
-    for name in ("checkpoints", COPIES):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    for name in (*FILES, "checkpoints", COPIES):
+        remove(folder / name)
+    for path in folder.glob("machine.*"):
+        remove(path)
     remove_tracks(folder)

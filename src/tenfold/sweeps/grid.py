@@ -27,8 +27,8 @@ from typing import Any
 import pydantic
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.files import read_mapping
 from tenfold.core.registry import first_problem
+from tenfold.core.stored_files import read_mapping
 from tenfold.runs.changed_recipe import corrected
 from tenfold.runs.own_components import named
 from tenfold.runs.own_files import execute, read_own

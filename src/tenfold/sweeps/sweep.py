@@ -7,7 +7,6 @@ created last, whole, and never written over.
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import threading
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from tenfold.core.errors import Stopped, TenfoldError, unknown
+from tenfold.core.stored_files import LARGEST_TEXT, read_json_mapping, read_stored
+from tenfold.results.collect import check_finished
 from tenfold.runs.build import build
 from tenfold.runs.cost import PROCESS, Count, count
 from tenfold.runs.lease import Lease, ended, leases
@@ -286,6 +287,7 @@ def _settle(entry: SweepEntry) -> bool:
         return False
     try:
         run.check_result()
+        check_finished(entry.folder)
         entry.state = "kept"
     except TenfoldError as error:
         entry.state, entry.reason = "failed", f"{error}; --fresh starts it over"
@@ -375,15 +377,14 @@ def _stopped(number: int) -> Stopped:
 def read_status(folder: Path) -> dict[str, Any]:
     """The last status that a worker wrote for a run; empty where there is none."""
     try:
-        stored = json.loads((folder / STATUS).read_bytes())
-    except (OSError, ValueError):
+        return read_json_mapping(folder, STATUS, "a status")
+    except (OSError, TenfoldError):
         return {}
-    return stored if isinstance(stored, dict) else {}
 
 
 def last_lines(folder: Path, count: int = 5) -> list[str]:
     """The end of what the last attempt at a run printed."""
-    with suppress(OSError):
-        text = "\n" + (folder / LOG).read_bytes()[-8192:].decode(errors="replace")
+    with suppress(OSError, TenfoldError):
+        text = "\n" + read_stored(folder, LOG, LARGEST_TEXT)[-8192:].decode(errors="replace")
         return text.rpartition("\n-- ")[2].splitlines()[1:][-count:]
     return []

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tenfold.core.errors import Stopped, TenfoldError
+from tenfold.core.stored_files import check_no_way_out
 from tenfold.runs.lease import InUse, Lost, ended, here, leases
 from tenfold.runs.own_components import receive
 from tenfold.runs.own_files import OwnSource
@@ -66,9 +67,12 @@ def do(job: SweepJob) -> Ending:
         return Ending("failed", f"{job.driver} is not there: workers must share the folder of runs")
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
+        check_no_way_out(job.folder)
         place = chdir(job.cwd) if job.cwd.is_dir() else nullcontext()
         with place, _logging(job.folder / LOG), _guarded(job.driver):
             return _train(job)
+    except TenfoldError as error:
+        return Ending("failed", str(error))
     except OSError as error:
         return Ending("failed", f"cannot write to {job.folder}: {error.strerror or error}")
 

@@ -7,8 +7,8 @@ one before, with a warning; when some exist and none verifies, that is an error.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 import shutil
 import uuid
 import warnings
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import sync, write_synced
+from tenfold.core.stored_files import MANIFEST, check_inside, manifest, read_checked, read_manifest
 
 if TYPE_CHECKING:  # counting checkpoints does not need torch
     from torch import Tensor
@@ -42,8 +43,8 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         paths = self.folder.glob("step-*") if self.folder.is_dir() else ()
-        numbers = (path.name.removeprefix("step-") for path in paths)
-        return sorted(int(number) for number in numbers if number.isdecimal())
+        names = (path.name for path in paths)
+        return sorted(int(name[5:]) for name in names if re.fullmatch(r"step-[0-9]{9,18}", name))
 
     def path(self, step: int) -> Path:
         return self.folder / f"step-{step:09d}"
@@ -58,12 +59,9 @@ class Checkpoints:
             for name, group in tensors.items()
         }
         files["state.json"] = json.dumps({**state, "step": step}, indent=1).encode()
-        manifest = {
-            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            for name, data in files.items()
-        }
-        files["manifest.json"] = json.dumps(manifest, indent=1).encode()
+        files[MANIFEST] = manifest(files)
         place = self.path(step)
+        check_inside(self.folder.parent, self.folder.name)
         temporary = self.folder / f".writing-{uuid.uuid4().hex}-{place.name}"
         try:
             temporary.mkdir(parents=True)
@@ -94,7 +92,7 @@ class Checkpoints:
         for step in reversed(self.steps()):
             try:
                 loaded = self._load(step)
-            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            except (TenfoldError, OSError, ValueError, LookupError) as error:
                 problems.append(f"{self.path(step).name}: {error}")
                 continue
             for problem in problems:
@@ -108,21 +106,29 @@ class Checkpoints:
         return None
 
     def _load(self, step: int) -> Checkpoint:
-        import safetensors.torch
-
-        place = self.path(step)
-        manifest = json.loads((place / "manifest.json").read_bytes())
-        files = {}
-        for name, expected in manifest.items():
-            data = (place / name).read_bytes()
-            if len(data) != expected["size"]:
-                raise ValueError(f"{name} has {len(data)} bytes of {expected['size']}")
-            if hashlib.sha256(data).hexdigest() != expected["sha256"]:
-                raise ValueError(f"{name} was changed after it was written")
-            files[name] = data
+        place = check_inside(self.folder.parent, f"{self.folder.name}/{self.path(step).name}")
+        files = {
+            name: read_checked(place, name, stated) for name, stated in read_manifest(place).items()
+        }
         tensors = {
-            name.removesuffix(".safetensors"): safetensors.torch.load(data)
+            name.removesuffix(".safetensors"): parse_tensors(data, place / name)
             for name, data in files.items()
             if name.endswith(".safetensors")
         }
-        return Checkpoint(step, tensors, json.loads(files["state.json"]))
+        state = json.loads(files["state.json"])
+        if not isinstance(state, dict) or state.get("step") != step:
+            raise ValueError(f"state.json is not of step {step}")
+        return Checkpoint(step, tensors, state)
+
+
+def parse_tensors(data: bytes, path: Path) -> Tensors:
+    """The tensors of a safetensors file by name; no such file can execute anything."""
+    import safetensors
+    import safetensors.torch
+
+    try:
+        return safetensors.torch.load(data)
+    except (safetensors.SafetensorError, ValueError, LookupError, RuntimeError) as error:
+        raise TenfoldError(
+            f"{path} holds no tensors: {' '.join(str(error).split())[:160]}"
+        ) from None

@@ -234,16 +234,23 @@ def _save(
 def _resume(job: Job, checkpoint: Checkpoint | None, optimizer: torch.optim.AdamW) -> Progress:
     if checkpoint is None:
         return Progress(fingerprint=job.fingerprint)
-    if checkpoint.state["fingerprint"] != job.fingerprint:
+    if checkpoint.state.get("fingerprint") != job.fingerprint:
         raise TenfoldError(
             f"the checkpoint in {job.folder} belongs to another recipe "
-            f"({checkpoint.state['fingerprint']}, this is {job.fingerprint}); "
+            f"({checkpoint.state.get('fingerprint')}, this is {job.fingerprint}); "
             "use another folder, or --fresh to start over"
         )
-    job.model.load_state_dict(checkpoint.tensors["model"])
-    _restore(optimizer, checkpoint.tensors["optimizer"])
+    try:
+        job.model.load_state_dict(checkpoint.tensors["model"])
+        _restore(optimizer, checkpoint.tensors["optimizer"])
+        progress = Progress(**checkpoint.state)
+    except (RuntimeError, LookupError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise TenfoldError(
+            f"the checkpoint of step {checkpoint.step} in {job.folder} does not fit its recipe: {reason}; "
+            "--fresh starts the run over"
+        ) from None
     device = job.options.device
-    progress = Progress(**checkpoint.state)
     progress.best, progress.average = (
         {key: value.to(device) for key, value in checkpoint.tensors.get(name, {}).items()}
         for name in ("best", "average")

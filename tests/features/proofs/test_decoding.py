@@ -9,8 +9,16 @@ from torch.testing import assert_close
 
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.models import decoding as module
-from tenfold.models.decoding import Neighbours, Swift, by_neighbours, by_sweeps, gathered
+from tenfold.models.decoding import (
+    PATIENCE,
+    Neighbours,
+    Swift,
+    by_neighbours,
+    by_sweeps,
+    gathered,
+)
 from tenfold.runs.build import build
+from tenfold.runs.run import SHELF, Run
 
 LENGTHS = (1, 2, 3, 7, 20)
 
@@ -235,6 +243,41 @@ def test_what_does_not_settle_is_written_in_order(
         assert sweeps == patience + batch.read - ordered[0]
     if patience == 1 and local.answers and not ends:
         assert ordered
+
+
+@pytest.mark.parametrize("rows", [0, 16])
+@pytest.mark.parametrize("patience", [1, 3])
+@pytest.mark.parametrize("ends", [True, False])
+def test_known_contexts_are_looked_up_in_order(
+    built, lively, drawn, monkeypatch, patience, rows, ends
+):
+    """The same answers, whether what is left is written row by row or in all rows at once, in blocks of any size."""
+    monkeypatch.setattr(module, "PATIENCE", patience)
+    monkeypatch.setattr(module, "ROWS", rows)
+    monkeypatch.setattr(module, "BLOCK", 3)
+    model, batcher = lively(built.model(), 5, ends=ends), built.batcher
+    batch = asked(batcher, drawn(batcher.task, LENGTHS, 5))
+    end, local = batcher.task.vocabulary.end, local_of(model, batcher)
+    answer, _ = by_neighbours(model, batch, local, end)
+    assert torch.equal(answer, model.answer(batch))
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [("parity", "1101001000" * 200), ("multiplication", "7*" + "142857" * 333)],
+)
+def test_many_fronts_are_looked_up_in_linear_time(name, question, monkeypatch):
+    """Each digit of 2,000 turns on the one before it; sweeps alone would look at two million."""
+    run, looks = Run.open(SHELF / name), []
+    predicted = Neighbours.predicted
+
+    def noted(near, digits):
+        looks.append(len(digits))
+        return predicted(near, digits)
+
+    monkeypatch.setattr(Neighbours, "predicted", noted)
+    assert run.ask(question).right
+    assert sum(looks) <= (PATIENCE + 2) * len(question)
 
 
 def test_cascades_of_several_rows_at_once(adder, rng):

@@ -304,3 +304,10 @@ def test_evidence_of_a_table_is_no_verdict():
     verdict = tabled(-2 * torch.log1p(n)[None]).verdicts[0]
     assert verdict.converges is None
     assert "from 99 to there it goes like n^-1.99" in verdict.why
+
+
+@pytest.mark.parametrize("text", ["-1e-200*1e-200*n", "-(1e-200**2)*n", "-n/1e200/1e200"])
+def test_a_product_smaller_than_any_float_is_not_zero(text):
+    verdict = decide(Formula.read(text))
+    assert verdict.converges is None
+    assert "a number leaves what floats can hold" in verdict.why

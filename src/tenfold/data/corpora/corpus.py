@@ -29,6 +29,7 @@ class Corpus(Checked, ABC):
 
     name: ClassVar[str]
     counted: ClassVar[str] = "tokens"  # the unit of lengths
+    private: ClassVar[bool] = True  # whether its text may be a person's own files
     joined: ClassVar[bool] = False  # whether documents are joined without an end token between them
 
     @abstractmethod

@@ -43,6 +43,7 @@ class PythonCode(Corpus):
     """The source of the standard library's modules."""
 
     name = "python-code"
+    private = False
 
     def stamp(self) -> str:
         return stamped(modules())
@@ -55,6 +56,7 @@ class PythonProse(Corpus):
     """The docstrings of the standard library; the docstrings of one module form one document."""
 
     name = "python-prose"
+    private = False
 
     def stamp(self) -> str:
         return stamped(modules())

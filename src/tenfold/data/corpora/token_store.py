@@ -43,15 +43,20 @@ class Store:
         return {"text": self.digest, "tokens": dict(self.counts)}
 
 
-def stored(corpus: Corpus, writing: Writing, named: tuple[Spec, Spec]) -> Store:
-    """The tokens of a corpus, from the cache if they exist. `writing` then has its learned vocabulary."""
+def stored(
+    corpus: Corpus, writing: Writing, named: tuple[Spec, Spec], expected: str | None = None
+) -> Store:
+    """The tokens of a corpus, from the cache if they exist. `writing` then has its learned vocabulary.
+
+    `expected`, if given, is the digest that the text must have. Other text is an error, and is not kept.
+    """
     known = [spec.model_dump(mode="json") for spec in named]
     key = json.dumps([FORM, *known, corpus.stamp()], sort_keys=True)
     folder = (
         cache() / f"{corpus.name}-{writing.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     )
     if not (folder / "about.json").is_file():
-        _write(corpus, writing, folder)
+        _write(corpus, writing, folder, expected)
     try:
         about = json.loads((folder / "about.json").read_bytes())
         writing.know(about["learned"])
@@ -63,7 +68,16 @@ def stored(corpus: Corpus, writing: Writing, named: tuple[Spec, Spec]) -> Store:
         raise TenfoldError(
             f"{folder} is damaged ({error}); remove it, and it is written again"
         ) from None
+    _check_expected(corpus, store.digest, expected)
     return store
+
+
+def _check_expected(corpus: Corpus, digest: str, expected: str | None) -> None:
+    if expected not in (None, digest):
+        raise TenfoldError(
+            f'the run was trained on other text than "{corpus.name}" is here and now (its digest was {expected}, '
+            f"it is {digest}); train it again with --fresh"
+        )
 
 
 def cache() -> Path:
@@ -71,7 +85,7 @@ def cache() -> Path:
     return Path(os.environ.get("TENFOLD_CACHE") or usual)
 
 
-def _write(corpus: Corpus, writing: Writing, folder: Path) -> None:
+def _write(corpus: Corpus, writing: Writing, folder: Path, expected: str | None) -> None:
     """Write to a temporary folder and rename it. The first process wins, and no process sees partial files."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -84,6 +98,7 @@ def _write(corpus: Corpus, writing: Writing, folder: Path) -> None:
         learned = writing.learn(d.text for d in corpus.documents() if d.part == "train")
         writing.know(learned)
         digest, counts = _written(corpus, writing, fresh)
+        _check_expected(corpus, digest, expected)
         for part in PARTS:
             if counts[part] < 2:
                 raise TenfoldError(

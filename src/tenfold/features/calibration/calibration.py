@@ -9,7 +9,9 @@ from typing import Any, Literal
 import pydantic
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.files import replace_text
 from tenfold.core.registry import first_problem
+from tenfold.core.stored_files import read_json
 from tenfold.encodings.calibrated import AttentionLine
 from tenfold.features.calibration.line_selection import FiniteStrict, Head, Rules
 
@@ -87,18 +89,17 @@ class Calibration(FiniteStrict):
         parts = [f' "{key}": {json.dumps(value)}' for key, value in about.items()]
         heads = ",\n".join(map(_written, self.heads))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{\n" + ",\n".join(parts) + f',\n "heads": [\n{heads}\n ]\n}}\n')
+        replace_text(path, "{\n" + ",\n".join(parts) + f',\n "heads": [\n{heads}\n ]\n}}\n')
 
     @classmethod
     def read(cls, path: Path | str) -> Calibration:
+        path = Path(path)
         try:
-            return cls.model_validate(json.loads(Path(path).read_text()))
-        except OSError as error:
-            raise TenfoldError(f"cannot read {path}: {error.strerror}") from None
+            return cls.model_validate(read_json(path.parent, path.name))
+        except FileNotFoundError:
+            raise TenfoldError(f"cannot read {path}: No such file or directory") from None
         except pydantic.ValidationError as error:
             raise TenfoldError(f"{path} is not a calibration: {first_problem(error)}") from None
-        except ValueError:  # a file that is not text raises a ValueError too
-            raise TenfoldError(f"{path} is not a calibration: it is not JSON") from None
 
     def check_fits(self, kind: str, layers: int, heads: int) -> None:
         """Raise an error if the lines do not fit a model of this kind and size."""

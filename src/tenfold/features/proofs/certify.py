@@ -302,6 +302,7 @@ class ProofCheck:
 
     certificate: Certificate
     differences: list[str] | None
+    unwritten: str = ""  # why the certificate could not be written, if so
 
     @property
     def exit_code(self) -> int:
@@ -328,9 +329,13 @@ def certify_or_check(
         certificate = certify(run, which=certified_checkpoint(values, which), **options)
         return ProofCheck(certificate, certificate.differences(values))
     certificate = certify(run, which=which, **options)
+    unwritten = ""
     if not run.published:
-        write_certificate(run, certificate)
-    return ProofCheck(certificate, None)
+        try:
+            write_certificate(run, certificate)
+        except TenfoldError as error:  # a proof that took hours is not lost to a full disk
+            unwritten = str(error)
+    return ProofCheck(certificate, None, unwritten)
 
 
 def certified_checkpoint(stored: dict[str, Any], default: Which = "best") -> Which:

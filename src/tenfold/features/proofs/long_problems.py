@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+import pydantic
 
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically
+from tenfold.core.registry import first_problem
+from tenfold.core.stored_files import read_json, sealed
 from tenfold.data.tasks.task import Digits, Examples
 from tenfold.features.proofs.run_machine import extract_machine
 from tenfold.models.decoding import by_neighbours
@@ -42,6 +48,39 @@ class LongProblem:
             f"{self.what}: {verdict}, {self.model_seconds:.2f} s by the model; {same} by its machine, "
             f"{self.machine_seconds:.3f} s"
         )
+
+
+Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+
+
+class StoredProblem(pydantic.BaseModel):
+    """The part of a stored long problem that a page shows."""
+
+    model_config = pydantic.ConfigDict(strict=True)
+    what: Annotated[str, pydantic.Field(max_length=200)]
+    model_seconds: Seconds
+    machine_seconds: Seconds
+    right: bool
+    agrees: bool
+
+
+def write_long_problems(problems: list[LongProblem], folder: Path) -> None:
+    """Write the problems of a run into its folder."""
+    data = sealed({"problems": [each.as_json() for each in problems]})
+    write_atomically(folder / LONG_PROBLEMS, data)
+
+
+def read_long_problems(folder: Path) -> list[StoredProblem]:
+    """The problems in a run's folder, checked; none if there is no file."""
+    try:
+        stored = read_json(folder, LONG_PROBLEMS)  # version 0.1 wrote the list alone
+        listed = stored.get("problems") if isinstance(stored, dict) else stored
+        return pydantic.TypeAdapter(list[StoredProblem]).validate_python(listed)
+    except FileNotFoundError:
+        return []
+    except pydantic.ValidationError as error:
+        path = folder / LONG_PROBLEMS
+        raise TenfoldError(f"{path} is damaged: {first_problem(error)[:160]}") from None
 
 
 def solve_long_problem(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import pydantic
 
+from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
+from tenfold.core.registry import first_problem
+from tenfold.core.stored_files import read_json_mapping, sealed
 from tenfold.data.tasks.task import DIGITS, Task
 from tenfold.data.tasks.transducer import END
 from tenfold.drawing.figures import Figure
@@ -19,15 +22,69 @@ from tenfold.features.proofs.extraction import Extracted
 from tenfold.features.proofs.machine import Difference, Label, Machine, as_dot
 from tenfold.features.proofs.machine_drawing import legend_of, machine_figure
 from tenfold.features.proofs.machine_legend import as_html
+from tenfold.features.proofs.state_merging import UNDEFINED
 
 TABLE = "machine.json"
+
+
+LARGEST, MOST_COLUMNS = 100_000, 10_000  # states, columns
+Count = Annotated[int, pydantic.Field(ge=0, lt=2**31)]
+Goal = Annotated[
+    int, pydantic.Field(ge=min(END, UNDEFINED), lt=2**31)
+]  # a state, a token, END or UNDEFINED
+Column = Annotated[str, pydantic.Field(pattern=r"^[0-9A-Za-z-](,[0-9A-Za-z-]){0,63}$")]  # `5,7`
+
+
+class _MachinePart(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(strict=True, frozen=True)
+
+
+class DifferenceTable(_MachinePart):
+    """Where a machine first differs from its task's: after these columns, in this state."""
+
+    word: Annotated[list[Column], pydantic.Field(min_length=1, max_length=100_000)]
+    state: Count
+    writes: Goal
+    truth: Goal
+
+
+class MachineTable(_MachinePart):
+    """The content of machine.json. Whoever wrote the file, a drawing is made from these numbers alone."""
+
+    states: Annotated[int, pydantic.Field(ge=1, le=LARGEST)]
+    smallest: bool
+    own: bool
+    contexts: Count
+    starts: Annotated[list[Count], pydantic.Field(min_length=1, max_length=LARGEST)]
+    output: list[list[Goal]]
+    next: list[list[Goal]]
+    columns: Annotated[list[Column], pydantic.Field(max_length=MOST_COLUMNS)] | None = None
+    differs: DifferenceTable | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _fits(self) -> MachineTable:
+        """Every row has a place for each column, and every arrow leads to a state that is there."""
+        symbols = len(self.output[0]) if self.output else 0
+        rows = [*self.output, *self.next]
+        if not (len(self.output) == len(self.next) == self.states and symbols):
+            raise ValueError(f"it does not have a row for each of its {self.states} states")
+        if any(len(row) != symbols for row in rows) or len(self.columns or rows[0]) != symbols:
+            raise ValueError("its rows differ in length")
+        if max(*self.starts, *map(max, self.next)) >= self.states:
+            raise ValueError("it leads to a state that is not there")
+        if self.differs is not None and (
+            self.differs.state >= self.states
+            or not set(self.differs.word) <= set(self.columns or self.differs.word)
+        ):
+            raise ValueError("it differs from its task in a state or a column that is not there")
+        return self
 
 
 def write_machine(extracted: Extracted, task: Task, folder: Path) -> dict[str, Path]:
     """Write machine.json, from which a report draws it, and machine.dot; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = {"table": folder / TABLE, "dot": folder / "machine.dot"}
-    write_atomically(written["table"], json.dumps(as_json(extracted)).encode())
+    write_atomically(written["table"], sealed(as_json(extracted)))
     token = functools.partial(token_label, task)
     dot = as_dot(extracted.machine, column_label(extracted), token)
     write_atomically(written["dot"], dot.encode())
@@ -52,19 +109,31 @@ class DrawnMachine:
         return as_html(legend_of(self.machine, self.label, self.differs, self.token))
 
 
-def drawn_machine(table: dict[str, Any], task: Task) -> DrawnMachine | None:
+def drawn_machine(table: MachineTable, task: Task) -> DrawnMachine | None:
     """The machine of a machine.json; None for a file of version 0.1, which does not say how columns are written."""
-    columns: list[str] | None = table.get("columns")
+    columns, differs = table.columns, None
     if columns is None:
         return None
-    starts, output, following = (np.array(table[key]) for key in ("starts", "output", "next"))
-    bound = len(output) if table["smallest"] else 0
+    if max(map(max, table.output)) >= len(task.vocabulary.symbols):
+        raise TenfoldError(f'the machine writes tokens that the task "{task.name}" does not have')
+    starts, output, following = map(np.array, (table.starts, table.output, table.next))
+    bound = len(output) if table.smallest else 0
     machine = Machine(starts, output, following, bound, len(output), np.arange(len(output)))
-    differs = table["differs"]
-    if differs is not None:
-        word = np.array([columns.index(column) for column in differs["word"]])
-        differs = Difference(0, word, differs["state"], differs["writes"], 0, differs["truth"])
+    if (stated := table.differs) is not None:
+        word = np.array([columns.index(column) for column in stated.word])
+        differs = Difference(0, word, stated.state, stated.writes, 0, stated.truth)
     return DrawnMachine(machine, columns.__getitem__, functools.partial(token_label, task), differs)
+
+
+def read_machine(folder: Path) -> MachineTable | None:
+    """The machine.json of a folder, checked; None if there is none."""
+    try:
+        return MachineTable.model_validate(read_json_mapping(folder, TABLE, "a machine"))
+    except FileNotFoundError:
+        return None
+    except pydantic.ValidationError as error:
+        problem = first_problem(error)[:160]
+        raise TenfoldError(f"{folder / TABLE} is damaged: {problem}") from None
 
 
 def describe_machine(extracted: Extracted, task: Task) -> str:

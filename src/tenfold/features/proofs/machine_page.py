@@ -19,6 +19,7 @@ from tenfold.features.proofs.extraction import Extracted
 from tenfold.features.proofs.machine_drawing import caption
 from tenfold.features.proofs.machine_files import (
     DrawnMachine,
+    MachineTable,
     as_json,
     drawn_machine,
     write_machine,
@@ -39,7 +40,7 @@ def write_machine_page(
 ) -> tuple[dict[str, Path], list[str]]:
     """Write machine.html, machine.json and machine.dot; return their paths, and those of figures in `figures`."""
     folder, task = page_folder(run, out, "machine"), run.built.batcher.task
-    drawn = drawn_machine(as_json(extracted), task)
+    drawn = drawn_machine(MachineTable.model_validate(as_json(extracted)), task)
     assert drawn is not None
     title = f"The finite machine of {run.recipe.name}"
     with figure_folder(figures) as place:

@@ -16,6 +16,7 @@ from tenfold.cli.app import (
     app,
     as_text,
     print_json,
+    print_notes,
     print_page,
     print_written,
 )
@@ -92,6 +93,7 @@ def certify(
             print(f"the certificate is not right: {difference}")
         if checked.differences == []:
             print(f"{check} says the same")
+    print_notes("warning", filter(None, [checked.unwritten]))
     if checked.exit_code:
         raise SystemExit(checked.exit_code)
     return None

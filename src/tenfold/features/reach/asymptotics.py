@@ -110,7 +110,7 @@ def times(x: Expansion, y: Expansion) -> Expansion:
     for p, a in x.terms:
         for q, b in y.terms:
             order = _shifted(p, q)
-            terms[order] = _sum(terms.get(order, ZERO), _short(a * b))
+            terms[order] = _sum(terms.get(order, ZERO), _product(a, b))
     rest = None
     for one, other in ((x, y), (y, x)):
         if other.rest is not None:
@@ -305,6 +305,15 @@ def _sum(a: Number, b: Number) -> Number:
     if isinstance(total, float) and a != 0 and b != 0 and abs(total) <= SURE * abs(float(a)):
         raise Undecided("two numbers nearly cancel")
     return total
+
+
+def _product(a: Number, b: Number) -> Number:
+    product = _short(a * b)
+    if (
+        product == 0 and a != 0 and b != 0
+    ):  # of floats: it is not zero, but smaller than any of them
+        raise Undecided("a number leaves what floats can hold")
+    return product
 
 
 def _power(c: Number, r: Number) -> Number:

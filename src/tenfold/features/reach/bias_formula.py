@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -92,10 +93,14 @@ def exact(name: str, value: float | str) -> Fraction:
     """The exact value: 0.1 is a tenth, not the nearest float."""
     try:
         near = float(str(value))
-        if math.isfinite(near):  # first, since 1e999999999 as a fraction would fill the memory
-            return Fraction(str(value)) if near else Fraction(0)
     except ValueError:
-        pass
+        near = math.nan
+    if not near and re.search(r"[1-9]", str(value).lower().partition("e")[0]):
+        raise TenfoldError(
+            f"{name} = {_short(str(value))} is too small to compute with; one such as 1e-300 is right"
+        )
+    if math.isfinite(near):  # first, since 1e999999999 as a fraction would fill the memory
+        return Fraction(str(value)) if near else Fraction(0)
     raise TenfoldError(f"{name} = {_short(str(value))}; a finite number such as 0.25 is right")
 
 
