@@ -53,7 +53,7 @@ def read_weights(path: Path) -> tuple[Weights, str]:
     return weights, digest.hexdigest()
 
 
-class Problem(NamedTuple):
+class ColumnTask(NamedTuple):
     """A task as a rule over columns: step(hub, state, column number, digits) -> what is written, the next state."""
 
     base: int
@@ -64,9 +64,9 @@ class Problem(NamedTuple):
     hub_digits: int = 0
 
 
-def problem_of(task: Any) -> Problem:
+def problem_of(task: Any) -> ColumnTask:
     """The tasks, each written down from its meaning."""
-    options = {"name": task} if isinstance(task, str) else dict(task)
+    options: dict[str, Any] = {"name": task} if isinstance(task, str) else dict(task)
     name, base = options.pop("name"), options.pop("base", 2 if "parity" in str(task) else 10)
     terms, size, most = options.pop("terms", 2), options.pop("multiplier", 1), options.pop("most", None)
     if any(value not in (None, False) for value in options.values()):
@@ -98,12 +98,12 @@ def problem_of(task: Any) -> Problem:
         return (END, 0) if column == (None, None) else ((base + 3, base + 6, base + 5)[sign], sign)  # = > <
 
     known = {
-        "addition": Problem(base, terms, plus),
-        "successor": Problem(base, 1, plus, start=1),
-        "subtraction": Problem(base, 2, minus),
-        "parity": Problem(2, 1, parity),
-        "comparison": Problem(base, 2, compare),
-        "multiplication": Problem(base, 1, times, hubs=tuple(range((most or base**size - 1) + 1)), hub_digits=size),
+        "addition": ColumnTask(base, terms, plus),
+        "successor": ColumnTask(base, 1, plus, start=1),
+        "subtraction": ColumnTask(base, 2, minus),
+        "parity": ColumnTask(2, 1, parity),
+        "comparison": ColumnTask(base, 2, compare),
+        "multiplication": ColumnTask(base, 1, times, hubs=tuple(range((most or base**size - 1) + 1)), hub_digits=size),
     }
     if name not in known:
         raise Refused(f"the task {name}")
@@ -119,7 +119,7 @@ class Context(NamedTuple):
     hub: int
 
 
-def following(problem: Problem, place: int, last: Column | None) -> Iterator[Column]:
+def following(problem: ColumnTask, place: int, last: Column | None) -> Iterator[Column]:
     """The columns that may follow: numbers have a digit, no leading zero unless they are 0, and stay ended."""
     digits = [*range(problem.base), None]
     choices = []
@@ -133,10 +133,10 @@ def following(problem: Problem, place: int, last: Column | None) -> Iterator[Col
     yield from itertools.product(*choices)
 
 
-def contexts_of(problem: Problem, behind: int, answers: int) -> dict[Context, int]:
+def contexts_of(problem: ColumnTask, behind: int, answers: int) -> dict[Context, int]:
     """Every context that some problem brings, with what is to be written there."""
     needed: dict[Context, int] = {}
-    todo = [(0, (), (), problem.start, hub) for hub in problem.hubs]
+    todo: list[Any] = [(0, (), (), problem.start, hub) for hub in problem.hubs]
     seen = set(todo)
     while todo:
         place, columns, written, state, hub = todo.pop()
@@ -168,7 +168,7 @@ class Sight(NamedTuple):
     digit: int = 0
 
 
-def in_sight(context: Context, problem: Problem, behind: int, answers: int) -> list[Sight]:
+def in_sight(context: Context, problem: ColumnTask, behind: int, answers: int) -> list[Sight]:
     """The tokens that the window shows to the token that writes the digit of a context; that one comes first."""
     place, equals = context.place, problem.base + 3
     first = 4 if problem.hub_digits else OPERAND
@@ -230,7 +230,7 @@ def forward(weights: Weights, sights: list[list[Sight]], relation: dict[str, Any
     mixed = np.einsum("nhs,nshk->nhk", mixing, v).reshape(n, -1)
     x = x[:, 0] + linear(mixed, block + "attention.out")
     hidden = linear(norm(x, block + "feedforward_norm"), block + "expand")
-    gelu = hidden * 0.5 * (1 + np.frompyfunc(math.erf, 1, 1)(hidden / math.sqrt(2)).astype(np.float64))
+    gelu = hidden * 0.5 * (1 + np.asarray(np.frompyfunc(math.erf, 1, 1)(hidden / math.sqrt(2)), dtype=np.float64))
     x = x + linear(gelu, block + "contract")
     return linear(norm(x, "stack.norm"), "head")
 
