@@ -88,7 +88,7 @@ def by_neighbours(
         near.write(changed, answer[changed])
         later = changed[:, None] + 1 + np.arange(local.answers)  # digits that see it
         inside = place[changed][:, None] + 1 + np.arange(local.answers) < places
-        digits = np.unique(later[inside])
+        digits = _distinct(later[inside], len(answer))
         digits = digits[there[digits]]
         many = len(digits) > rows * local.answers  # fronts; each may go on to the end of its row
         if many and sweeps >= PATIENCE:
@@ -101,6 +101,15 @@ def by_neighbours(
                 break
     whole = torch.from_numpy(answer).view(rows, places).to(batch.target.device)
     return closed(whole, batch, end), sweeps
+
+
+def _distinct(numbers: Ints, count: int) -> Ints:
+    """The numbers below `count`, each once, in order; many of them are marked rather than sorted."""
+    if 16 * len(numbers) < count:
+        return np.unique(numbers)
+    marks = np.zeros(count, dtype=bool)
+    marks[numbers] = True
+    return np.flatnonzero(marks)
 
 
 @torch.inference_mode()

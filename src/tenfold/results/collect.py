@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ __all__ = [
 
 
 RUN_FILES = {"recipe.yaml", "result.json"}  # either makes a folder a run's
-Known = dict[str, tuple[str, dict[tuple[Any, ...], tuple[float, int]]]]
+Known = dict[str, tuple[str, list[Row]]]  # by fingerprint: where the run was first, its rows
 
 
 def find_runs(path: Path | str) -> list[Path]:
@@ -113,7 +114,7 @@ def collect(places: Path | str | Sequence[Path | str] = "runs") -> Collected:
     fingerprint.
     """
     collected = Collected()
-    known_runs: Known = {}  # by fingerprint: where the run was first, what was measured
+    known_runs: Known = {}
     logs: dict[str, Path] = {}
     for place in map(Path, [places] if isinstance(places, str | Path) else places):
         paths = find_runs(place)  # before any table, which may be older than they are
@@ -168,17 +169,22 @@ def _add(
     named: str | None = None,
 ) -> None:
     """Add a run, or only its new rows if the run is known; `named` is its name in a problem."""
-    first, measured = known_runs.setdefault(rows[0]["fingerprint"], (where, {}))
-    values = {row_key(row): (row["value"], row["n"]) for row in rows}
-    if any(measured.get(key, value) != value for key, value in values.items()):
+    first, known = known_runs.setdefault(rows[0]["fingerprint"], (where, []))
+    measured = {row_key(row): _value(row) for row in known}
+    if any(measured.get(row_key(row), _value(row)) != _value(row) for row in rows if measured):
         collected.problems.append(
             f"{named or where}: the same recipe as {first} with other results; the first counts"
         )
         return
     if run is not None and not measured:
         collected.runs.append(run)
-    collected.rows += [row for row in rows if row_key(row) not in measured]
-    measured.update(values)
+    new = [row for row in rows if row_key(row) not in measured]
+    known += new
+    collected.rows += new
+
+
+def _value(row: Row) -> tuple[float, int]:
+    return row["value"], row["n"]
 
 
 def check_finished(folder: Path) -> None:
@@ -206,8 +212,13 @@ def _read_run(folder: Path) -> tuple[Row, list[Row]]:
         )
     known = _known(folder, recipe, result)
     rows = check_once([{**known, **row.model_dump()} for row in result.rows])
-    ordered = [{column: row[column] for column in RESULTS} for row in rows]
+    ordered = [{column: _shared(row[column]) for column in RESULTS} for row in rows]
     return _run(folder, recipe, result), ordered
+
+
+def _shared(value: Any) -> Any:
+    """The value; of equal words, of which a million rows have few, always the same one."""
+    return sys.intern(value) if isinstance(value, str) else value
 
 
 def _known(folder: Path, recipe: Recipe, result: StoredResult) -> Row:

@@ -185,7 +185,8 @@ def _reason(error: duckdb.Error) -> str:
 
 
 def _write_lines(rows: Sequence[Row], path: Path) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with path.open("w") as file:
+        file.writelines(f"{json.dumps(row)}\n" for row in rows)  # never all in memory
     return path
 
 
