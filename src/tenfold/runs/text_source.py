@@ -22,6 +22,7 @@ from tenfold.evals.perplexity import SLICES, Reader, TextMemory
 from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
 from tenfold.runs.answer import Answer, Continuation, GoingOn
+from tenfold.runs.machine_memory import available
 from tenfold.runs.recipe import Data, Recipe
 from tenfold.runs.source import Source
 from tenfold.training.loop import Metrics
@@ -68,7 +69,7 @@ class Text(Source):
     @functools.cached_property
     def store(self) -> Store:
         named = (self.recipe.task, self.recipe.format)
-        return stored(self.corpus, self.writing, named, self.expected)
+        return stored(self.corpus, self.writing, named, self.expected, available())
 
     @property
     def vocabulary(self) -> int:

@@ -114,3 +114,16 @@ def test_every_token_can_be_predicted_and_the_last_one_too():
     assert drawn.tolist() == [[0, 1, 2, 3, 4]] * 200
     with pytest.raises(TenfoldError, match="a length of 5 tokens; the text has 5"):
         windows(np.arange(5, dtype=np.uint8), 1, 5, np.random.default_rng(0))
+
+
+def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(notes, monkeypatch):
+    """Four times its size is what it takes; tokens that are there already need nothing."""
+    corpus, named = Files(str(notes)), (Spec(name="files"), Spec(name="bytes"))
+    largest = corpus.largest()
+    assert largest == max(path.stat().st_size for path in notes.rglob("*.txt"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Files, "documents", lambda self: pytest.fail("it is read"))
+        with pytest.raises(TenfoldError, match="cut it into several files in one folder"):
+            stored(corpus, Bytes(), named, memory=4 * largest - 1)
+    made = stored(corpus, Bytes(), named, memory=4 * largest)
+    assert stored(corpus, Bytes(), named, memory=0) == made

@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 
 import tenfold
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import MANIFEST
 from tenfold.features.proofs.certify import (
     CERTIFICATE,
     certify,
@@ -174,7 +175,12 @@ def test_exported_it_is_the_same_model(proved, exported):
     opened = Run.open(exported)
     assert opened.published
     assert not proved.published
-    assert {path.name for path in exported.iterdir()} == {"recipe.yaml", WEIGHTS, CERTIFICATE}
+    assert {path.name for path in exported.iterdir()} == {
+        "recipe.yaml",
+        WEIGHTS,
+        CERTIFICATE,
+        MANIFEST,
+    }
     assert weights_hash(opened.model()) == weights_hash(proved.model())
     assert opened.recipe.fingerprint == LOCAL.fingerprint
     held = read_certificate(exported / CERTIFICATE)
@@ -260,6 +266,9 @@ def test_changed_weights_are_another_model(exported, tmp_path):
         return data[:-1] + bytes([data[-1] ^ 1])
 
     run = damaged(exported, tmp_path, turned)
+    with pytest.raises(TenfoldError, match="was changed after it was written"):
+        certify(run)
+    (run.folder / MANIFEST).unlink()  # as in an export of 0.1
     said = certify(run).differences(read_certificate(run.folder / CERTIFICATE))
     assert said
     assert said[0].startswith("weights is")

@@ -36,6 +36,10 @@ class Corpus(Checked, ABC):
     def documents(self) -> Iterator[Document]:
         """All documents, one at a time, always in the same order."""
 
+    def largest(self) -> int:
+        """Bytes of the largest document, which is held in memory; 0 where it is not known beforehand."""
+        return 0
+
     @abstractmethod
     def stamp(self) -> str:
         """An identifier of the documents, computed without reading them. It changes if they may have changed."""

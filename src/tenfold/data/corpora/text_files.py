@@ -30,6 +30,9 @@ class Files(Corpus):
     def stamp(self) -> str:
         return stamped(self._files())
 
+    def largest(self) -> int:
+        return max(path.stat().st_size for path in self._files().values())
+
     def documents(self) -> Iterator[Document]:
         files = self._files()
         if len(files) == 1:

@@ -22,6 +22,7 @@ from tenfold.core.registry import Spec
 from tenfold.data.corpora.corpus import PARTS, Corpus, Part
 from tenfold.data.corpora.tokenizers import END, Ids, Writing
 
+HELD = 4  # times its size is what a file takes while it is cut and written as tokens
 FORM = 1  # version of the file format; changing it invalidates all earlier files
 
 
@@ -44,11 +45,16 @@ class Store:
 
 
 def stored(
-    corpus: Corpus, writing: Writing, named: tuple[Spec, Spec], expected: str | None = None
+    corpus: Corpus,
+    writing: Writing,
+    named: tuple[Spec, Spec],
+    expected: str | None = None,
+    memory: int | None = None,
 ) -> Store:
     """The tokens of a corpus, from the cache if they exist. `writing` then has its learned vocabulary.
 
-    `expected`, if given, is the digest that the text must have. Other text is an error, and is not kept.
+    `expected`, if given, is the digest that the text must have. Other text is an error, and is not kept. `memory`, if
+    given, are the bytes that may be used. A file that needs more is refused before it is read.
     """
     known = [spec.model_dump(mode="json") for spec in named]
     key = json.dumps([FORM, *known, corpus.stamp()], sort_keys=True)
@@ -56,6 +62,7 @@ def stored(
         cache() / f"{corpus.name}-{writing.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     )
     if not (folder / "about.json").is_file():
+        _check_memory(corpus, memory)
         _write(corpus, writing, folder, expected)
     try:
         about = json.loads((folder / "about.json").read_bytes())
@@ -70,6 +77,15 @@ def stored(
         ) from None
     _check_expected(corpus, store.digest, expected)
     return store
+
+
+def _check_memory(corpus: Corpus, memory: int | None) -> None:
+    need = HELD * corpus.largest()
+    if memory is not None and need > memory:
+        raise TenfoldError(
+            f'the largest file of the corpus "{corpus.name}" has {corpus.largest():,} bytes, and takes {HELD} times as '
+            f"much memory, of which {memory:,} bytes are free; cut it into several files in one folder"
+        )
 
 
 def _check_expected(corpus: Corpus, digest: str, expected: str | None) -> None:

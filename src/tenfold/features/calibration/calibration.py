@@ -11,7 +11,7 @@ import pydantic
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import replace_text
 from tenfold.core.registry import first_problem
-from tenfold.core.stored_files import read_json
+from tenfold.core.stored_files import LARGEST_TEXT, read_stored
 from tenfold.encodings.calibrated import AttentionLine
 from tenfold.features.calibration.line_selection import FiniteStrict, Head, Rules
 
@@ -95,11 +95,14 @@ class Calibration(FiniteStrict):
     def read(cls, path: Path | str) -> Calibration:
         path = Path(path)
         try:
-            return cls.model_validate(read_json(path.parent, path.name))
+            data = read_stored(path.parent, path.name, LARGEST_TEXT)
+            return cls.model_validate(json.loads(data))
         except FileNotFoundError:
             raise TenfoldError(f"cannot read {path}: No such file or directory") from None
         except pydantic.ValidationError as error:
             raise TenfoldError(f"{path} is not a calibration: {first_problem(error)}") from None
+        except (ValueError, RecursionError):  # a file that is not text raises a ValueError too
+            raise TenfoldError(f"{path} is not a calibration: it is not JSON") from None
 
     def check_fits(self, kind: str, layers: int, heads: int) -> None:
         """Raise an error if the lines do not fit a model of this kind and size."""
