@@ -24,7 +24,7 @@ def test_demo(tmp_path, capsys):
         page.count('id="accuracy"') == page.count('role="img" aria-label="The finite machine') == 1
     )
     assert "99...9+1 with 500 nines" in page
-    feats = json.loads((tmp_path / "demo" / "certified" / "feats.json").read_text())
+    feats = json.loads((tmp_path / "demo" / "certified" / "feats.json").read_text())["problems"]
     assert [each["digits"] for each in feats] == [2000, 500]
     assert all(each["agrees"] and not each["right"] for each in feats)
     output = capsys.readouterr().out

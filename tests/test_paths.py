@@ -46,7 +46,7 @@ finally:
     ("command", "most"),
     [
         ("train symmetry/addition-relative --scale smoke", 38),
-        ("certify addition", 40),
+        ("certify addition", 42),
         ("reproduce bias/calibration --scale smoke --workers 1", 66),
     ],
 )

@@ -121,7 +121,7 @@ TEXT_SCALES = {
 POSITIONS = {
     # as large as tokens: embeddings begin with a deviation of 0.02, sinusoids of 0.7
     "vanilla": {"words": "sinusoidal positions", "pe": {"name": "sinusoidal", "scale": 0.03}},
-    "alibi": {"words": "ALiBi", "pe": "alibi", "label": "bias"},
+    "alibi": {"words": "ALiBi", "pe": "alibi"},
     "none": {"words": "no positions", "pe": "none"},
 }
 

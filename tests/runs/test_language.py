@@ -365,7 +365,6 @@ def test_bad_input_is_one_line(tenfold, words, message):
         (["ask", "one", "--temperature", "-1"], "a temperature of -1"),
         (["ask", "one", "--tokens", "9000000"], "do not fit into memory"),
         (["certify"], "this is a language model"),
-        (["calibrate"], "this is a language model"),
         (["maps"], "this is a language model"),
     ],
 )  # fmt: skip

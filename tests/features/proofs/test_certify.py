@@ -255,6 +255,7 @@ def test_weight_files_in_other_precisions_are_refused(adder, tmp_path, kind):
     export_certified(adder, tmp_path / "model", which="final")
     path = tmp_path / "model" / "weights.safetensors"
     save_file({name: t.to(kind) for name, t in load_file(path).items()}, path)
+    path.with_name("manifest.json").unlink()  # as in a folder of version 0.1
     with pytest.raises(TenfoldError, match=r"are float\d+ numbers, those of the model are float32"):
         certify(tmp_path / "model")
 
