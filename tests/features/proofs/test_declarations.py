@@ -20,6 +20,7 @@ from tenfold.models import Decoder
 from tenfold.models.decoding import Swift, by_neighbours
 from tenfold.models.locality import locality
 from tenfold.models.locality_check import leak
+from tenfold.runs import own_components
 from tenfold.runs.build import build
 
 WINDOW = {"behind": 1, "ahead": 0, "axis": "column", "answers": 0}
@@ -276,9 +277,17 @@ def test_every_task_with_a_machine_keeps_to_it(small):
         assert declarations.other_machine(batcher) is None, task.name
 
 
+@pytest.fixture
+def my_window():
+    """The window is known by its name, and forgotten after the test."""
+    tenfold.register(MyWindow)
+    yield
+    own_components._forget(MyWindow.name)
+
+
+@pytest.mark.usefixtures("my_window")
 def test_own_components_end_training_with_a_condition(small, tmp_path):
     """`stop: certified-exactly` ends; the certificate says what it rests on, and `tenfold certify` exits with 3."""
-    tenfold.register(MyWindow)
     parts = [{"name": "my-window", **WINDOW}, *small().pe.model_dump()["parts"][1:]]
     run = tenfold.train(
         small(pe={"name": "compose", "parts": parts}, stop="certified-exactly"),
