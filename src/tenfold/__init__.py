@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Window as Window
     from tenfold.encodings import XPos as XPos
     from tenfold.features.calibration.calibrate import calibrate as calibrate
+    from tenfold.features.probe.probe import probe as probe
     from tenfold.features.proofs.certify import certify as certify
     from tenfold.features.proofs.shipped_answers import ask as ask
     from tenfold.features.reach.receptive_field import reach as reach
@@ -100,6 +101,7 @@ _WHERE = {
     "collect": "tenfold.results.collect",
     "include": "tenfold.runs.own_components",
     "open_run": "tenfold.runs.run",
+    "probe": "tenfold.features.probe.probe",
     "rank": "tenfold.results.ranking",
     "reach": "tenfold.features.reach.receptive_field",
     "recipe": "tenfold.runs.recipe_files",
