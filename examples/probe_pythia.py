@@ -93,8 +93,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("pythia"))
     parser.add_argument("--encodings", nargs="+", default=["rotary", "alibi"])
-    parser.add_argument("--steps", type=int, default=1500)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=8)
     asked = parser.parse_args()
     tokenizer = make_tokenizer()
     end = tokenizer.eos_token_id

@@ -58,6 +58,8 @@ def probe(
     """
     _check(samples, batch, eps, n, trained)
     scalings = [each for text in ([rope] if isinstance(rope, str) else rope) if text for each in parse_scalings(text)]  # fmt: skip
+    if isinstance(texts, Path):
+        texts = named_texts(str(texts))
     named = str(model) if isinstance(model, str | Path) else None
     if isinstance(model, str | Path):
         model = load_model(str(model), dtype, device)
@@ -121,8 +123,6 @@ def _passages(
     n = max(LEAST, 2 * longest) if n is None else n
     if n < longest:
         raise TenfoldError(f"n is {n:,}, fewer tokens than the longest length of {longest:,}")
-    if isinstance(texts, Path):
-        texts = named_texts(str(texts))
     tokens = written(tokenizer, [texts] if isinstance(texts, str) else texts, 4 * n + 1)
     if len(tokens) < longest + 1:
         raise TenfoldError(

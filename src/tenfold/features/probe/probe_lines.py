@@ -21,7 +21,7 @@ def probe_lines(result: ProbeResult) -> list[str]:
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             for row in rows
         ]
-        lines += list(each.encoding.theory)
+        lines += [line for line in each.encoding.theory if line not in lines]
     return [*lines, *result.answer()]
 
 

@@ -11,7 +11,6 @@ from tenfold.drawing.feature_page import (
     FeaturePage,
     captioned,
     cells,
-    facts,
     figure_folder,
     files_of,
     made_here,
@@ -24,6 +23,7 @@ from tenfold.features.probe import probe_figures as draw
 from tenfold.features.probe.attention_findings import SINK, AttentionFindings
 from tenfold.features.probe.attention_sums import FIRST
 from tenfold.features.probe.probe_result import ProbeResult
+from tenfold.features.probe.rope_scalings import AS_IS
 
 QUESTION = "What happens beyond the training length, and how far does the model look?"
 PERPLEXITY = (
@@ -105,25 +105,37 @@ def _perplexities(result: ProbeResult) -> str:
 
 
 def _theory(result: ProbeResult) -> list[str]:
+    """What follows for each variant, then what the config states of all of them."""
+    said: list[str] = []
     parts = []
     for each in result.variants:
-        if len(result.variants) > 1:
-            parts.append(f"<h3>{escape(each.name)}</h3>")
-        parts.append(f"<p>{escape(' '.join(each.encoding.theory))}</p>")
-        known = {"encoding": each.encoding.name, **each.encoding.facts}
-        parts.append(facts({name.replace("_", " "): plain(value) for name, value in known.items()}))
-    return parts
+        new = [line for line in each.encoding.theory if line not in said]
+        said += new
+        name = f"{each.name}: " if len(result.variants) > 1 and each.name != AS_IS else ""
+        parts.append(f"<p>{escape(name + ' '.join(new))}</p>")
+    known = [{"encoding": each.encoding.name, **each.encoding.facts} for each in result.variants]
+    keys = list(dict.fromkeys(key for facts in known for key in facts))
+    rows = [
+        [key.replace("_", " "), *(plain(facts.get(key)) for facts in known)]
+        for key in keys
+        if any(facts.get(key) is not None for facts in known)
+    ]
+    return [*parts, cells(["", *(each.name for each in result.variants)], rows)]
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> str:
     """Numbers in few digits; of a list of numbers, one after another.
 
-    >>> plain([0.25, 0.00390625]), plain(10000.0), plain(None)
-    ('0.25, 0.003906', '1e+04', None)
+    >>> plain([0.25, 0.00390625]), plain(10000.0), plain(None), plain({"a": 1})
+    ('0.25, 0.003906', '10,000', '', 'a=1')
     """
     if isinstance(value, list):
-        return ", ".join(str(plain(each)) for each in value)
-    return f"{value:.4g}" if isinstance(value, float) else value
+        return ", ".join(map(plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={plain(each)}" for key, each in value.items())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "" if value is None else str(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _by_length(result: ProbeResult) -> str:

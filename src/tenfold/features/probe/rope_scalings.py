@@ -92,7 +92,7 @@ def rates(model: PreTrainedModel) -> Tensor | None:
     """How far each pair of components turns from one token to the next, the fastest first; None without rotary."""
     for module in rotary_modules(model).values():
         if isinstance(getattr(module, "inv_freq", None), Tensor):
-            return module.inv_freq.detach().double().cpu()
+            return module.inv_freq.detach().cpu().double()
     return None
 
 
