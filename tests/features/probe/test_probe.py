@@ -66,7 +66,7 @@ def test_command(tenfold, folder, text, tmp_path):
 @pytest.mark.full
 def test_command_in_words(tenfold, folder, text, tmp_path):
     (tmp_path / "text.txt").write_text(text)
-    code, out, err = tenfold("probe", folder, *WORDS)
+    code, out, _ = tenfold("probe", folder, *WORDS)
     assert code == 0
     assert "linear=2: perplexity is" in out
     assert "2 layers of 4 heads" in out
@@ -145,7 +145,7 @@ def test_a_batch_gives_the_same(lively, words, text):
 
 def test_a_length_beyond_memory_is_refused_with_one_that_fits(lively, words, text):
     model = lively("llama")
-    with pytest.raises(TenfoldError, match=r"needs about .* GiB beyond the model, and 0.00 GiB can be used; up to about \d+ tokens would fit") as caught:  # fmt: skip
+    with pytest.raises(TenfoldError, match=r"needs about .* GiB beyond the model, and 0.0015 GiB can be used; up to about \d+ tokens would fit") as caught:  # fmt: skip
         package.probe(model, words, text, [8, 256], n=256, memory=0.0015)
     fits = int(re.findall(r"about ([\d,]+) tokens would fit", str(caught.value))[0])
     assert 8 <= fits < 256

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging as std_logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,12 +101,15 @@ def _quiet() -> Iterator[None]:
     """Without bars and advice of the library; what matters is an error."""
     level = logging.get_verbosity()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    bars = logging.is_progress_bar_enabled()
+    hub = std_logging.getLogger("huggingface_hub")
+    loud, bars = hub.level, logging.is_progress_bar_enabled()
+    hub.setLevel(std_logging.ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         logging.set_verbosity(level)
+        hub.setLevel(loud)
         if bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 

@@ -117,7 +117,7 @@ def _lengths(asked: Sequence[int] | None, trained: int | None, limit: int | None
 
 
 def _passages(
-    tokenizer: Any, texts: str | Path | Iterable[str], n: int | None, longest: int, reader: ChunkedModel
+    tokenizer: Any, texts: str | Iterable[str], n: int | None, longest: int, reader: ChunkedModel
 ) -> NDArray[np.int64]:  # fmt: skip
     """The passages that are read, twice the longest length each where the text has that."""
     n = max(LEAST, 2 * longest) if n is None else n

@@ -66,8 +66,8 @@ class ProbeMemory:
             low, high = (middle, high) if self.need(middle) <= room else (low, middle)
         fits = f"up to about {_rounded(low):,} tokens would fit" if low else "no length would fit"
         raise TenfoldError(
-            f"a length of {longest:,} tokens needs about {self.need(longest) / GIB:.2f} GiB beyond the model, and "
-            f"{room / GIB:.2f} GiB can be used; {fits}"
+            f"a length of {longest:,} tokens needs about {self.need(longest) / GIB:.3g} GiB beyond the model, and "
+            f"{room / GIB:.3g} GiB can be used; {fits}"
         )
 
 
