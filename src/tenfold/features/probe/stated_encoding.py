@@ -74,7 +74,7 @@ def _swapped(model: PreTrainedModel, trained: int | None, eps: float) -> StatedE
     encodings: Any = model.base_model.encodings
     pe = encodings[0]
     series = pe.series() if hasattr(pe, "series") else None
-    facts = {"options": dict(spec.options), "swapped_in": True}
+    facts: dict[str, Any] = {"options": dict(spec.options) or None, "swapped_in": True}
     if not isinstance(series, Series):
         words = f"Nothing that depends on distance alone is added to the logits; see `tenfold theory advise {spec.name}`."
         return StatedEncoding(spec.name, facts, [words])
