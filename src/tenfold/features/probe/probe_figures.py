@@ -46,12 +46,7 @@ def perplexity_figure(result: ProbeResult, path: Path) -> Figure:
             axes.plot(lengths, [one.perplexity for one in losses], lw=1.7, ms=4.5, **look.line())
             axes.fill_between(lengths, low, high, color=look.color, alpha=0.12, lw=0)
     lengths = [one.length for one in result.variants[0].lengths]
-    axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel="perplexity")
-    _ticks(axes, lengths)
-    shown = ticks(*axes.get_ylim())
-    axes.set_yticks(shown, [f"{value:g}" for value in shown])
-    axes.yaxis.set_minor_locator(NullLocator())
-    _trained(axes, result.trained)
+    _by_length(axes, lengths, "perplexity", result.trained)
     return _saved(figure, axes, path, "Perplexity by length", list(perplexity_styles(result)))
 
 
@@ -155,13 +150,18 @@ def field_figure(result: ProbeResult, path: Path) -> Figure:
     for values, look in zip(lines, styles.values(), strict=False):
         axes.plot(lengths, values, lw=1.7, ms=4.5, **look.line())
     axes.axline((lengths[0], lengths[0]), (2 * lengths[0], 2 * lengths[0]), color=SOFT, lw=1, ls=(0, (1, 2)))  # fmt: skip
-    axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel="tokens in the field")
+    _by_length(axes, lengths, "tokens in the field", result.trained)
+    return _saved(figure, axes, path, "Receptive fields by length", list(styles))
+
+
+def _by_length(axes: Any, lengths: Sequence[int], quantity: str, trained: int | None) -> None:
+    """Both axes logarithmic, with round numbers."""
+    axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel=quantity)
     _ticks(axes, lengths)
     shown = ticks(*axes.get_ylim())
     axes.set_yticks(shown, [f"{value:g}" for value in shown])
     axes.yaxis.set_minor_locator(NullLocator())
-    _trained(axes, result.trained)
-    return _saved(figure, axes, path, "Receptive fields by length", list(styles))
+    _trained(axes, trained)
 
 
 def _ticks(axes: Any, lengths: Sequence[int]) -> None:
