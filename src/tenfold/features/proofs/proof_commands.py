@@ -1,8 +1,7 @@
-"""Commands about proofs: `tenfold certify`, `tenfold extract` and `tenfold export`."""
+"""Commands about proofs: `tenfold certify` and `tenfold extract`."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,6 @@ from tenfold.cli.app import (
     print_json,
     print_notes,
     print_page,
-    print_written,
 )
 
 MOST = 10_000_000
@@ -151,27 +149,3 @@ def extract(
         return print_json({**as_json(extracted), **as_text(written), "figures": drawn})
     print(describe_machine(extracted, opened.built.batcher.task))
     return print_page(written, drawn)
-
-
-@app.command
-def export(
-    run: RunName,
-    /,
-    *,
-    out: Annotated[
-        Path, Parameter(help="The new folder to write the model to; it must not hold anything.")
-    ],
-    checkpoint: Checkpoint = "best",
-    json_: Annotated[Json, Parameter(name="--json")] = False,
-) -> None:
-    """Write a run's weights (safetensors), recipe and certificate into a folder that every command accepts as a run.
-
-    `tenfold export runs/my-run --out my-model`
-    """
-    from tenfold.features.proofs.certify import export_certified
-    from tenfold.runs.run import open_run
-
-    written = export_certified(open_run(run), out, which=checkpoint)
-    if "certificate" not in written:
-        print("without a certificate: the model is not certifiable", file=sys.stderr)
-    print_written(written, json_)
