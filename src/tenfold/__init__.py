@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Window as Window
     from tenfold.encodings import XPos as XPos
     from tenfold.features.calibration.calibrate import calibrate as calibrate
+    from tenfold.features.probe.probe import probe as probe
     from tenfold.features.proofs.certify import certify as certify
     from tenfold.features.proofs.shipped_answers import ask as ask
     from tenfold.features.reach.receptive_field import reach as reach
@@ -103,6 +104,7 @@ _WHERE = {
     "include": "tenfold.runs.own_components",
     "load": "tenfold.features.sharing.shared_run",
     "open_run": "tenfold.runs.run",
+    "probe": "tenfold.features.probe.probe",
     "rank": "tenfold.results.ranking",
     "reach": "tenfold.features.reach.receptive_field",
     "recipe": "tenfold.runs.recipe_files",

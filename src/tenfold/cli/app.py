@@ -171,6 +171,7 @@ COMMANDS = (
     "tenfold.features.influence.influence_commands",
     "tenfold.features.linear_attention.ring_commands",
     "tenfold.features.maps.map_commands",
+    "tenfold.features.probe.probe_commands",
     "tenfold.features.proofs.proof_commands",
     "tenfold.features.reach.reach_commands",
     "tenfold.features.truncation.truncation_commands",
