@@ -166,6 +166,7 @@ COMMANDS = (
     "tenfold.cli.redraw_commands",
     "tenfold.features.calibration.calibration_commands",
     "tenfold.features.complexity.complexity_commands",
+    "tenfold.features.explorer.explorer_commands",
     "tenfold.features.influence.influence_commands",
     "tenfold.features.linear_attention.ring_commands",
     "tenfold.features.maps.map_commands",
