@@ -11,7 +11,7 @@ from tenfold.core.files import write_atomically
 from tenfold.features.explorer.encoding_export import Exported
 from tenfold.features.explorer.model_export import as_text, exported
 from tenfold.features.explorer.page_bundle import bundled
-from tenfold.features.explorer.shipped_models import TITLES, measured, shipped
+from tenfold.features.explorer.shipped_models import ABOUT, TITLES, measured, shipped
 from tenfold.runs.run import Run, Which, open_run
 
 PAGE = Path("explorer.html")
@@ -51,7 +51,7 @@ def explore(
 def default_models() -> list[Exported]:
     """The three adders of the package, with the curves that were measured of them."""
     return [
-        exported(shipped(name), name=title, measurement=measured(name))
+        exported(shipped(name), name=title, measurement=measured(name)) | {"about": ABOUT[name]}
         for name, title in TITLES.items()
     ]
 

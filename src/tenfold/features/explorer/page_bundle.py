@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
+from tenfold.drawing.palette import css
 
 WEB = Path(__file__).with_name("web")
 ENTRY = "main.js"
@@ -24,7 +25,7 @@ EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) ([^=(
 
 def bundled(models: str, title: str) -> str:
     """The page: `models` is JSON that is safe inside a script element, `title` plain text."""
-    script, style = joined_modules(), _read("page.css")
+    script, style = joined_modules(), css() + _read("page.css")
     policy = (
         f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; worker-src blob:; "
         "img-src blob: data:; base-uri 'none'; form-action 'none'"

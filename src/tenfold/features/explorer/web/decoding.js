@@ -5,25 +5,31 @@ import { withoutAnswer, writeProblem } from "./writing.js";
 
 const CHUNK = 512; // contexts computed at a time
 const OFTEN = 4096; // looked-up digits between two yields
-export const MOST_TOKENS = 6200; // of a model that looks at the whole input
+export const MOST_WHOLE = 2000; // digits that a model may read that looks at the whole input
 
 // {written, answer}: the tokens at the answer's places, in the order of `written.target`.
 export function* answerProblem(network, operands, { stopWhenWrong = false } = {}) {
-  const model = network.spec, truth = writeProblem(operands, model);
-  if (!network.local) {
-    const count = truth.sequence.count + (truth.source?.count ?? 0);
-    if (count > MOST_TOKENS) {
-      throw new Error(
-        `This model looks at the whole input for every digit, so the page refuses ${count.toLocaleString("en")} tokens; `
-        + `${MOST_TOKENS.toLocaleString("en")} are allowed. Models that look at a few columns take up to 100,000 digits.`,
-      );
-    }
+  const longest = Math.max(...operands.map((digits) => digits.length));
+  if (!network.local && longest > MOST_WHOLE) {
+    throw new Error(
+      `refused: this model looks at the whole input for every digit, so ${longest.toLocaleString("en")} digits would take too long here; `
+      + `up to ${MOST_WHOLE.toLocaleString("en")} are answered.`,
+    );
   }
+  const model = network.spec, truth = writeProblem(operands, model);
   network.check(truth);
   const written = withoutAnswer(truth, model);
   if (model.kind === "encoder") return { written: truth, answer: inOnePass(network, written) };
   const answer = network.local ? yield* bySweeps(network, written) : yield* inOrder(network, written, stopWhenWrong);
   return { written: truth, answer: closed(answer, model.vocabulary.end) };
+}
+
+// The result of a job that is run at once.
+export function finished(job) {
+  for (;;) {
+    const step = job.next();
+    if (step.done) return step.value;
+  }
 }
 
 function inOnePass(network, { sequence, source, target }) {

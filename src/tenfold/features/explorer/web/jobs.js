@@ -18,8 +18,8 @@ class Jobs {
   * answer({ model, operands }) {
     const began = performance.now(), network = this.networks[model];
     const { written, answer } = yield* answerProblem(network, operands);
-    const { target, columns, graded, truth } = written;
-    return { answer, target, columns, graded, states: truth.states, grade: grade(written, answer), milliseconds: performance.now() - began };
+    const [target, columns, states] = [written.target, written.columns, written.truth.states].map((list) => Int32Array.from(list));
+    return { answer, target, columns, graded: written.graded, states, grade: grade(written, answer), milliseconds: performance.now() - began };
   }
 
   // How many of `n` random problems of a length are right; reported after each.
@@ -27,7 +27,7 @@ class Jobs {
     const network = this.networks[model], random = randomNumbers(seed + 1000 * length), began = performance.now();
     let right = 0, done = 0;
     while (done < n && (done < 4 || performance.now() - began < budget)) {
-      const { written, answer } = yield* answerProblem(network, drawProblem(random, length, network.spec.task), { stopWhenWrong: true });
+      const { written, answer } = yield* quietly(answerProblem(network, drawProblem(random, length, network.spec.task), { stopWhenWrong: true }));
       right += grade(written, answer).right ? 1 : 0;
       done++;
       yield { right, n: done, interval: wilson(right, done) };
@@ -42,7 +42,7 @@ class Jobs {
       for (let n = 0; n < TRIED; n++) {
         const operands = length === 1 && n < task.base ** task.terms ? small(n, task) : drawProblem(random, length, task);
         if (truthOf(operands, task).refused) continue;
-        const { written, answer } = yield* answerProblem(network, operands, { stopWhenWrong: true });
+        const { written, answer } = yield* quietly(answerProblem(network, operands, { stopWhenWrong: true }));
         if (!grade(written, answer).right) return { operands, length };
         if (n % 16 === 0) yield { length };
       }
@@ -116,7 +116,7 @@ class Jobs {
   // The problem of a wrong context, answered whole by the noisy model; null where the answer is right nevertheless.
   * #failing(noisy, table, context, margin, token) {
     const operands = table.problems[context];
-    const { written, answer } = yield* answerProblem(noisy, operands);
+    const { written, answer } = yield* quietly(answerProblem(noisy, operands));
     if (grade(written, answer).right) return null;
     return { context: context + 1, operands, answer, target: written.target, columns: written.columns, graded: written.graded, margin, token };
   }
@@ -149,9 +149,10 @@ function* progress(check) {
   }
 }
 
-function* quietly(check) {
+// A job without its reports.
+function* quietly(job) {
   for (;;) {
-    const step = check.next();
+    const step = job.next();
     if (step.done) return step.value;
     yield null;
   }
