@@ -85,7 +85,7 @@ def run_of(folder, trained, pe="sinusoidal", **parts):
     model = run.built.model()
     if trained:
         optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-        for number in range(6):
+        for number in range(3):
             batch = run.built.batch_at(number)
             loss = torch.nn.functional.cross_entropy(
                 model(batch).flatten(0, 1), batch.target.flatten(), ignore_index=IGNORED

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 
 from tenfold.core.errors import TenfoldError
@@ -67,7 +66,10 @@ def _check_together(models: list[Exported]) -> None:
     first = models[0]
     for model in models[1:]:
         if model["task"] != first["task"]:
-            tasks = [f'"{each["task"]["name"]}" in base {each["task"]["base"]}' for each in (first, model)]
+            tasks = [
+                f'"{each["task"]["name"]}" in base {each["task"]["base"]}'
+                for each in (first, model)
+            ]
             raise TenfoldError(
                 f"{first['name']} has the task {tasks[0]}, {model['name']} {tasks[1]}; runs in one page have the same task"
             )

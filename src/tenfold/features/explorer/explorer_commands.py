@@ -13,7 +13,10 @@ from tenfold.cli.app import Checkpoint, Json, app, print_written
 @app.command
 def explore(
     *runs: Annotated[
-        str, Parameter(help="Runs of one task: folders, beginnings of names in runs/, or proved models.")
+        str,
+        Parameter(
+            help="Runs of one task: folders, beginnings of names in runs/, or proved models."
+        ),
     ],
     out: Annotated[Path, Parameter(help="The HTML file to write.")] = Path("explorer.html"),
     open_: Annotated[

@@ -139,7 +139,9 @@ def _stack(name: str, stack: Stack, export: EncodingExport) -> Exported:
     layers = len(stack.blocks)
     for mixer in stack.mixers():
         if not mixer.attends:
-            raise TenfoldError(f'the explorer cannot run the mixer "{mixer.name}"; it can run attention')
+            raise TenfoldError(
+                f'the explorer cannot run the mixer "{mixer.name}"; it can run attention'
+            )
     cross = stack.cross_encodings
     blocks = [block for block in stack.blocks if hasattr(block, "pre")]
     return {
@@ -181,7 +183,9 @@ def _curve(run: Run, which: Which, measurement: Exported | None) -> list[Exporte
         and row.get("checkpoint", which) == which
     ]
     keys = ("length", "value", "n", "low", "high")
-    return sorted(({key: row[key] for key in keys} for row in chosen), key=lambda row: row["length"])
+    return sorted(
+        ({key: row[key] for key in keys} for row in chosen), key=lambda row: row["length"]
+    )
 
 
 def _certificate(run: Run, which: Which) -> Exported | None:

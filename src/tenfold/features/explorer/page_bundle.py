@@ -20,7 +20,9 @@ ENTRY = "main.js"
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([a-z_]+\.js)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 TOP = re.compile(r"^(?:async )?(?:function\*?|class|const|let) (\{[^}]*\}|[\w$]+(?: = [^,;{(]*, [\w$]+)*)", re.MULTILINE)  # fmt: skip
-EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) ([^=({;]+)", re.MULTILINE)
+EXPORTED = re.compile(
+    r"^export (?:async )?(?:function\*?|class|const|let) ([^=({;]+)", re.MULTILINE
+)
 
 
 def bundled(models: str, title: str) -> str:
@@ -59,7 +61,9 @@ def joined_modules() -> str:
         parts.append(f"// {module}\n{text}")
     script = '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
     if "</script" in script.lower():
-        raise TenfoldError("a module contains the end of a script element, which would end the page's")
+        raise TenfoldError(
+            "a module contains the end of a script element, which would end the page's"
+        )
     return script
 
 
@@ -71,7 +75,9 @@ def _visit(module: str, order: list[str], path: tuple[str, ...]) -> None:
     text = _read(module)
     for match in IMPORT.finditer(text):
         _visit(match[2], order, (*path, module))
-        provided = {name.strip() for found in EXPORTED.findall(_read(match[2])) for name in found.split(",")}
+        provided = {
+            name.strip() for found in EXPORTED.findall(_read(match[2])) for name in found.split(",")
+        }
         for name in filter(None, (each.strip() for each in match[1].split(","))):
             if name not in provided and not _also_exported(match[2], name):
                 raise TenfoldError(f'web/{module}: {match[2]} does not export "{name}"')

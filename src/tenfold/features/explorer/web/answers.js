@@ -14,9 +14,10 @@ export class Answers {
     for (const call of this.calls) call.stop();
     this.truth = truthOf(operands, task);
     this.results = specs.map(() => null);
+    this.progress = specs.map(() => 0);
     this.#tell();
     this.calls = specs.map((_, model) => {
-      const call = this.service.call("answer", { model, operands });
+      const call = this.service.call("answer", { model, operands }, (share) => { this.progress[model] = share; this.#tell(); });
       const settle = (result) => { this.results[model] = result; this.#tell(); };
       call.promise.then(settle, (error) => settle({ error: error.message }));
       return call;

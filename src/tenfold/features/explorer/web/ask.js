@@ -1,6 +1,6 @@
 // Ask: the problem in columns, and the answers of all models digit by digit.
 import { carryName, ColumnsView, columnCount, digitsByColumn } from "./columns.js";
-import { announce, button, counted, h, replace, tag } from "./dom.js";
+import { announce, button, counted, h, percent, replace, tag } from "./dom.js";
 import { saveFigure } from "./figures.js";
 
 const AUTOMATIC = 40; // columns up to which an answer plays by itself
@@ -129,7 +129,7 @@ export class AskView {
     const { specs } = this.state;
     replace(this.results, specs.map((spec, model) => {
       const result = this.answers.results[model];
-      const verdict = !result ? h("span", { class: "soft" }, "is computing …")
+      const verdict = !result ? h("span", { class: "soft" }, `is computing … ${this.answers.progress[model] ? percent(this.answers.progress[model]) : ""}`)
         : result.error ? h("span", { class: "refused" }, result.error)
           : result.grade.right ? h("span", { class: "good" }, `right: all ${counted(result.states.length - 1)} digits`)
             : h("span", { class: "bad" }, `wrong: ${counted(result.grade.wrong)} of ${counted(result.grade.graded)} places, the first at column ${counted(result.columns[result.grade.first] + 1)}`);

@@ -72,6 +72,7 @@ function* bySweeps(network, written) {
     for (let from = 0; from < digits.length; from += OFTEN) {
       yield* near.learn(digits.subarray(from, from + OFTEN));
       looked += OFTEN;
+      if (digits.length === places) yield from / places;
     }
     const next = new Set();
     for (const place of digits) {

@@ -7,7 +7,7 @@ import { JobServer } from "./jobs.js";
 import { LookView } from "./look.js";
 import { Network } from "./network.js";
 import { randomNumbers } from "./numerics.js";
-import { allNines, drawProblem, MOST_DIGITS, parseProblem, textOf, unequalLengths } from "./problems.js";
+import { allNines, drawProblem, exampleOf, MOST_DIGITS, parseProblem, textOf, unequalLengths } from "./problems.js";
 import { ProveView } from "./prove.js";
 import { Service } from "./service.js";
 import { ShareView } from "./share.js";
@@ -79,7 +79,8 @@ function startPage(source) {
 
   show();
   const wrong = state.readAddress(location.hash);
-  if (!state.operands) state.ask(single ? "999" : `999${sign}1`);
+  if (!state.operands) state.ask(exampleOf(state.task));
+  field.placeholder = exampleOf(state.task);
   complain(wrong);
   document.documentElement.dataset.ready = "yes";
   globalThis.explorer = { specs, state, service, Network, parseProblem, writeProblem, answerProblem, finished, textOf };

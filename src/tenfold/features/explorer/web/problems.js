@@ -20,10 +20,13 @@ export function textOf(digits) {
 
 export function questionOf(operands, task) { return operands.map(textOf).join(task.operator); }
 
+// A problem as it may be typed: 999+1, in the digits of the base.
+export function exampleOf(task) { return questionOf(allNines(3, task), task); }
+
 // The operands in a text such as "12 + 345" or "1,000+1"; throws one clear sentence where there are none.
 export function parseProblem(text, task) {
   const shown = text.length > 40 ? `${text.slice(0, 37)}...` : text;
-  const example = task.terms === 1 ? "999" : `999${task.operator}1`;
+  const example = exampleOf(task);
   if (!text.trim()) throw new Error(`Nothing was typed. Write a problem such as ${example}.`);
   const plain = text.toLowerCase().replace(/\s+/g, "").replace(/=\??$/, "").replace(/[\u2212\u2013\u2014]/g, "-");
   const separated = plain.replace(/([0-9a-f])[,'\u2019_](?=[0-9a-f]{3}(?![0-9a-f]))/g, "$1");

@@ -3,7 +3,7 @@ import { carryName, ColumnsView, columnCount, digitsByColumn } from "./columns.j
 import { announce, button, choice, counted, h, replace, shortened, tag } from "./dom.js";
 import { figure } from "./figures.js";
 import { contextColumns, machineFigure } from "./machine_figure.js";
-import { END, parseProblem, questionOf, symbolAt } from "./problems.js";
+import { END, exampleOf, parseProblem, questionOf, symbolAt } from "./problems.js";
 import { whyNotListed } from "./contexts.js";
 
 const PAGE = 12, LEVELS = 40, MOST_NOISE = 0.2;
@@ -22,7 +22,7 @@ export class ProveView {
     this.board = h("div", { class: "board" });
     this.word = h("p", { class: "word" });
     this.machine = figure("machine", "");
-    this.search = h("input", { type: "search", id: "context-search", autocomplete: "off", spellcheck: "false", placeholder: "17204, or 95+7", on: { input: () => this.#searched() } });
+    this.search = h("input", { type: "search", id: "context-search", autocomplete: "off", spellcheck: "false", placeholder: `7, or ${exampleOf(state.task)}`, on: { input: () => this.#searched() } });
     this.found = h("p", { class: "soft", role: "status" });
     this.table = h("div", { class: "wide" });
     this.sorting = h("div"); this.paging = h("div", { class: "controls" });
