@@ -3,14 +3,17 @@
 import json
 import time
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
+import tenfold
 from tenfold.features.explorer.explore import explore
 
 pytestmark = pytest.mark.full
 DESK, PHONE = {"width": 1180, "height": 900}, {"width": 375, "height": 812}
+PUBLISHED = Path(tenfold.__file__).parents[2] / "docs" / "explorer.html"
 VIEWS = ("ask", "look", "stretch", "prove", "share")
 
 
@@ -398,6 +401,11 @@ def test_every_control_has_a_name(visit):
           return !labelled && !(one.labels && one.labels.length); }).map(one => one.outerHTML.slice(0, 120))"""
     )
     assert unnamed == []
+
+
+def test_the_published_copy_is_this_page(path):
+    """`tenfold explore --out docs/explorer.html` writes it again."""
+    assert PUBLISHED.read_text() == path.read_text()
 
 
 def test_the_policy_is_strict(path):

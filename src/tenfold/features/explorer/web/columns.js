@@ -108,7 +108,7 @@ export class ColumnsView {
     this.numbers.forEach((number) => {
       const row = rows[number];
       y += 32;
-      parts.push(s("text", { x: 8, y, class: `label m${number}` }, `${MARKS[number]} ${this.specs[number].name}`));
+      parts.push(s("text", { x: 8, y, class: "label" }, s("tspan", { class: `marked m${number}` }, MARKS[number % MARKS.length]), ` ${this.specs[number].name}`));
       for (let at = this.from; at < to; at++) {
         const cell = row?.[at];
         if (cell && at <= column) put(at, y, cell.text, cell.right ? "" : "wrong");

@@ -77,7 +77,7 @@ export class ProveView {
       ? `Not right: wrong on ${counted(wrong)} of ${counted(count)} contexts.`
       : `Right on all ${counted(count)} contexts, so right at every length.`)];
     lines.push(h("p", { class: "soft" }, `Checked in this page in ${seconds.toFixed(1)} s; the least margin of a right token is ${least.toFixed(2)}. ${
-      certificate ? `The certificate, made in Python, says: ${certificate.verdict}, ${counted(certificate.contexts)} contexts, margin ${certificate.margin.toFixed(2)}${certificate.bound ? `, of which float32 rounding can take at most ${certificate.bound.toFixed(2)}` : ""}.`
+      certificate ? `The certificate, made in Python, says: ${certificate.verdict}, ${counted(certificate.contexts)} contexts${certificate.margin === null ? "" : `, margin ${certificate.margin.toFixed(2)}`}${certificate.bound ? `, of which float32 rounding can take at most ${certificate.bound.toFixed(2)}` : ""}.`
         : "There is no certificate beside this run; tenfold certify makes one, which also bounds rounding."}`));
     replace(this.verdict, lines);
     const { machine } = this.proof;

@@ -109,7 +109,7 @@ export class StretchView {
         parts.push(s("text", { x, y: up(share) + 5, "text-anchor": "middle", class: `point m${model}` }, MARKS[model % MARKS.length], s("title", {}, `${spec.name}, ${digitsText(at)}, measured here: ${found.right} of ${found.n}`)));
       }
     });
-    specs.forEach((spec, model) => parts.push(s("text", { x: LEFT + 14, y: TALL - BOTTOM - 96 + 22 * model, class: `label m${model}` }, `${MARKS[model % MARKS.length]} ${spec.name}`)));
+    specs.forEach((spec, model) => parts.push(s("text", { x: LEFT + 0.5 * (wide - LEFT), y: TALL / 2 - 30 + 22 * model, class: "label" }, s("tspan", { class: `marked m${model}` }, MARKS[model % MARKS.length]), ` ${spec.name}`)));
     return drawing(wide, TALL, "Accuracy against length", ...parts);
   }
 }
