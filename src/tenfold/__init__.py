@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Window as Window
     from tenfold.encodings import XPos as XPos
     from tenfold.features.calibration.calibrate import calibrate as calibrate
+    from tenfold.features.explorer.explore import explore as explore
     from tenfold.features.probe.probe import probe as probe
     from tenfold.features.proofs.certify import certify as certify
     from tenfold.features.proofs.shipped_answers import ask as ask
@@ -101,6 +102,7 @@ _WHERE = {
     "calibrate": "tenfold.features.calibration.calibrate",
     "certify": "tenfold.features.proofs.certify",
     "collect": "tenfold.results.collect",
+    "explore": "tenfold.features.explorer.explore",
     "include": "tenfold.runs.own_components",
     "load": "tenfold.features.sharing.shared_run",
     "open_run": "tenfold.runs.run",

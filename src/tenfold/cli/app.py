@@ -168,6 +168,7 @@ COMMANDS = (
     "tenfold.features.calibration.calibration_commands",
     "tenfold.features.complexity.complexity_commands",
     "tenfold.features.harness.harness_commands",
+    "tenfold.features.explorer.explorer_commands",
     "tenfold.features.influence.influence_commands",
     "tenfold.features.linear_attention.ring_commands",
     "tenfold.features.maps.map_commands",
