@@ -125,6 +125,14 @@ def extract(
     out: Annotated[
         Path | None, Parameter(help="The folder to write the page to; default: the run's own.")
     ] = None,
+    coq: Annotated[
+        list[Path] | None,
+        Parameter(
+            consume_multiple=(0, 1),
+            negative=(),
+            help="Also write a Coq file that proves the machine right; if no file is named, machine.v beside the page.",
+        ),
+    ] = None,
     figures: Figures = None,
     limit: Limit = MOST,
     checkpoint: Checkpoint = "best",
@@ -132,10 +140,15 @@ def extract(
 ) -> None:
     """Extract the smallest finite machine that a local model computes, draw it, compare it with the task's own.
 
-    Writes a page with the drawing, machine.html, and the machine itself, machine.json and machine.dot.
+    Writes a page with the drawing, machine.html, and the machine itself, machine.json and machine.dot. With --coq, also
+    a Coq file with a proof that the machine computes its task for all lists of digits. Where `coqc` is installed, it
+    checks the file; exit 1 if it rejects it.
 
     `tenfold extract runs/my-run`, `tenfold extract addition --out machine`
+
+    `tenfold extract addition --coq addition.v`
     """
+    from tenfold.features.proofs.coq_export import COQ, check_coq, write_coq
     from tenfold.features.proofs.machine_files import as_json, describe_machine
     from tenfold.features.proofs.machine_page import write_machine_page
     from tenfold.features.proofs.run_machine import extract_machine
@@ -146,11 +159,21 @@ def extract(
     with Watch([opened.recipe.name], [0]) as watch:
         progress = watch.counting("running the model")
         extracted = extract_machine(opened, which=checkpoint, limit=limit, progress=progress)
+    task, checked = opened.built.batcher.task, None
     written, drawn = write_machine_page(opened, extracted, out, figures, checkpoint)
+    if coq is not None:
+        file = coq[0] if coq else written["page"].with_name(COQ)
+        written["coq"] = write_coq(extracted, task, file)
+        checked = check_coq(file)
     if json_:
-        return print_json({**as_json(extracted), **as_text(written), "figures": drawn})
-    print(describe_machine(extracted, opened.built.batcher.task))
-    return print_page(written, drawn)
+        extra = {} if checked is None else {"coq_accepted": checked.accepted}
+        print_json({**as_json(extracted), **as_text(written), **extra, "figures": drawn})
+    else:
+        print(describe_machine(extracted, task))
+        print_page(written, drawn)
+        print(*filter(None, [checked]), sep="\n", end="\n" * (checked is not None))
+    if checked is not None and checked.accepted is False:
+        raise SystemExit(1)
 
 
 @app.command
