@@ -58,8 +58,8 @@ def certify(
 
     `tenfold certify --check certificate.json runs/my-run`
 
-    `tenfold certify addition --independent`: exit 0 if the certificate is accepted, 1 if something differs, 2 if the
-    independent checker does not read this kind of model
+    `tenfold certify addition --independent`: exit 0 if the certificate is accepted and is a proof, 1 if something differs
+    or it is none, 2 if the independent checker does not read this kind of model
     """
     if independent:
         return _independent(run, given=check is not None or json_)
@@ -103,6 +103,7 @@ def _independent(name: str, given: bool) -> None:
     """Run the independent checker on the folder of an exported model."""
     from tenfold.core.errors import TenfoldError
     from tenfold.features.proofs import independent_checker
+    from tenfold.features.proofs.certify import other_statement
     from tenfold.runs.run import open_run
 
     run = open_run(name)
@@ -114,6 +115,8 @@ def _independent(name: str, given: bool) -> None:
         raise TenfoldError(
             f"{run.folder} is not an exported model with a certificate; `tenfold export {name} --out FOLDER` makes one"
         )
+    if changed := other_statement(run):
+        raise TenfoldError(f"the certificate is about another model than the recipe: {changed}")
     raise SystemExit(independent_checker.main(str(run.folder)))
 
 
