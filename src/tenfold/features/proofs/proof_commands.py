@@ -175,4 +175,3 @@ def extract(
         print(*filter(None, [checked]), sep="\n", end="\n" * (checked is not None))
     if checked is not None and checked.accepted is False:
         raise SystemExit(1)
-
