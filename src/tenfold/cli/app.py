@@ -164,6 +164,7 @@ COMMANDS = (
     "tenfold.cli.listing_commands",
     "tenfold.cli.ledger_commands",
     "tenfold.cli.redraw_commands",
+    "tenfold.cli.league_commands",
     "tenfold.features.calibration.calibration_commands",
     "tenfold.features.complexity.complexity_commands",
     "tenfold.features.influence.influence_commands",
