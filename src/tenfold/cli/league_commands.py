@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from tenfold.cli.app import Json, app, parse_numbers, print_json
+from tenfold.cli.app import Json, app, parse_numbers, print_json, print_written
 from tenfold.cli.sweep_commands import Address, On, Workers
 
 league = App(
@@ -77,6 +77,55 @@ def run(
     )
     if outcome.failed:
         raise SystemExit(1)
+
+
+@league.command(name="enter")
+def enter_(
+    file: Annotated[
+        str,
+        Parameter(
+            help="A Python file with one encoding class, which is executed; or FILE.py:NAME."
+        ),
+    ],
+    /,
+    *,
+    track: TrackName = "addition",
+    scale: LeagueScale = "laptop",
+    seeds: Annotated[str, Parameter(help="Seeds, such as 0-2 or 0,3.")] = "0",
+    out: Annotated[Path, Parameter(help="The folder of the runs.")] = Path("runs/league"),
+    results: Results = Path("results"),
+) -> None:
+    """Train an encoding of your own under the rules, and print its row among the committed ones, which stay as they are.
+
+    `tenfold league enter examples/log_bias.py --track addition`
+    """
+    from tenfold.league.enter import enter
+    from tenfold.league.league_text import table_lines
+    from tenfold.league.run_league import Place
+
+    place = Place(out, results, workers=1)
+    made = enter(file, track, scale=scale, seeds=parse_numbers(seeds, "seed", 0), place=place)
+    print("\n".join(table_lines(made.track, made.ranked)))
+
+
+@league.command
+def page(
+    *,
+    tracks: Annotated[
+        str | None, Parameter(name="--track", help="Tracks, separated by commas; default: all.")
+    ] = None,
+    scale: LeagueScale = "laptop",
+    results: Annotated[
+        Path | None, Parameter(help="The folder of committed results; default: results.")
+    ] = None,
+    out: Annotated[Path, Parameter(help="The folder to write to.")] = Path("league"),
+    json_: Annotated[Json, Parameter(name="--json")] = False,
+) -> None:
+    """Write league.html, one page that needs no network, and league.csv and league.json beside it."""
+    from tenfold.league.league_page import write_page
+
+    names = [name.strip() for name in tracks.split(",")] if tracks is not None else []
+    print_written(write_page(out, names, scale, results), json_)
 
 
 @league.command

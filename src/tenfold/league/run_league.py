@@ -99,7 +99,7 @@ def run_league(
     track = track_at(track, scale) if isinstance(track, str) else track
     starts = starts_of(track, entries_of(track, only), seeds, layers)
     folder = folder_of(track, scale, place)
-    todo = missing(starts, folder)
+    todo = missing(track, starts, folder)
     outcome = LeagueOutcome(kept=len(starts) - len(todo))
     if outcome.kept:
         say(f"{outcome.kept} of {len(starts)} rows are committed already")
@@ -123,12 +123,13 @@ def folder_of(track: Track, scale: str, place: Place = Place()) -> Path:
     return place.results / "league" / track.name / scale
 
 
-def missing(starts: Sequence[Start], folder: Path) -> list[Start]:
-    """What has no committed row of the entry as it is now."""
-    there = set()
+def missing(track: Track, starts: Sequence[Start], folder: Path) -> list[Start]:
+    """What has no committed row of the entry as it is now, trained with the budget of now."""
+    details, there = read_details(folder), set()
     for run in read_runs(folder / RUNS):
         recipe = Recipe.of(json.loads(run["recipe"]))
-        there.add((recipe.name, recipe.seed, signature(recipe)))
+        if details.get(run["fingerprint"], {}).get("budget") == track.budget:
+            there.add((recipe.name, recipe.seed, signature(recipe)))
     return [
         start
         for start in starts
@@ -167,15 +168,35 @@ def _complete(
     progress: Callback | None,
 ) -> None:
     """Train, measure and keep some entries; a failure is noted and changes nothing."""
+    told = set(outcome.failed)
     began = time.monotonic()
-    ready: list[tuple[Start, dict[str, Any]]] = []
-    for start, about in _with_rates(track, starts, place, outcome, progress):
-        ready.append((start, about))
+    for start, collected, about in train_starts(track, starts, place, outcome, progress):
+        keep(collected, folder, {start.recipe.fingerprint: about})
+        outcome.done.append(start.name)
+        say(f"{start.name}: {result_line(track, collected)} ({time.monotonic() - began:.0f} s)")
+    for name, reason in outcome.failed.items():
+        if name not in told:
+            say(f"failed: {name}: {reason}")
+
+
+Trained = tuple[Start, Collected, dict[str, Any]]  # with its rows, and what else is known of it
+
+
+def train_starts(
+    track: Track,
+    starts: Sequence[Start],
+    place: Place,
+    outcome: LeagueOutcome,
+    progress: Callback | None = None,
+) -> list[Trained]:
+    """Try rates, train and measure; what fails is noted in the outcome and is not in the list."""
+    ready = list(_with_rates(track, starts, place, outcome, progress))
     if not ready:
-        return
+        return []
     trained = _sweep([start.recipe for start, _ in ready], place, progress)
+    _note_failures(trained, outcome)
     runs = {run.recipe.fingerprint: run for run in trained.runs}
-    _note_failures(trained, outcome, say)
+    made: list[Trained] = []
     for start, about in ready:
         run = runs.get(start.recipe.fingerprint)
         if run is None:
@@ -184,12 +205,10 @@ def _complete(
             collected, ended = measured(track, run)
         except TenfoldError as error:
             outcome.failed[start.name] = str(error)
-            say(f"failed: {start.name}: {error}")
             continue
         about |= {"ended": ended, "entry": start.entry.name, "command": environment()["command"]}
-        keep(collected, folder, {start.recipe.fingerprint: about})
-        outcome.done.append(start.name)
-        say(f"{start.name}: {result_line(track, collected)} ({time.monotonic() - began:.0f} s)")
+        made.append((start, collected, about))
+    return made
 
 
 def result_line(track: Track, collected: Collected) -> str:
@@ -215,7 +234,7 @@ def _with_rates(
         by_name.setdefault(start.recipe.name, trials(track, start.recipe))
     recipes = [recipe for some in by_name.values() for recipe in some]
     runs = _sweep(recipes, place, progress) if recipes else Outcome([], [], 0)
-    _note_failures(runs, outcome, lambda _: None)
+    _note_failures(runs, outcome)
     finished = {run.recipe.fingerprint: run for run in runs.runs}
     for start in starts:
         mine = [finished.get(each.fingerprint) for each in by_name[start.recipe.name]]
@@ -261,10 +280,9 @@ def _here(recipes: Sequence[Recipe], out: Path) -> Outcome:
     return Outcome(runs, failures, 0)
 
 
-def _note_failures(trained: Outcome, outcome: LeagueOutcome, say: Say) -> None:
+def _note_failures(trained: Outcome, outcome: LeagueOutcome) -> None:
     for failure in trained.failures:
         outcome.failed[failure.name] = failure.reason
-        say(f"failed: {failure.name}: {failure.reason}")
 
 
 def keep(collected: Collected, folder: Path, details: dict[str, Any]) -> None:

@@ -69,13 +69,16 @@ class Standing:
         return statistics.median(self.fit.values())
 
 
+def shelf_folder(track: Track, scale: str, shelves: Sequence[Path] = ()) -> Path:
+    """The folder of a track's committed rows: the first that exists, here or in the installed package."""
+    places = [shelf / "league" / track.name / scale for shelf in shelves or SHELVES]
+    return next((folder for folder in places if (folder / ROWS).is_file()), places[0])
+
+
 def read_league(track: Track, scale: str, shelves: Sequence[Path] = ()) -> Collected:
     """The committed rows of a track; none where nothing is committed."""
-    for shelf in shelves or SHELVES:
-        folder = shelf / "league" / track.name / scale
-        if (folder / ROWS).is_file():
-            return read_committed(folder)
-    return Collected()
+    folder = shelf_folder(track, scale, shelves)
+    return read_committed(folder) if (folder / ROWS).is_file() else Collected()
 
 
 def standings(
@@ -191,5 +194,5 @@ def _bar(track: Track, made: Sequence[Standing]) -> float:
 
 def _judged(track: Track, one: Standing, bar: float) -> Standing:
     sign = direction(track.metric)
-    fits = all(sign * value >= sign * bar for value in one.fit.values())
+    fits = sign * one.median_fit >= sign * bar
     return Standing(**{**vars(one), "fits": fits})
