@@ -129,6 +129,28 @@ def page(
 
 
 @league.command
+def figure(
+    *,
+    track: TrackName = "addition",
+    scale: LeagueScale = "laptop",
+    results: Annotated[
+        Path | None, Parameter(help="The folder of committed results; default: results.")
+    ] = None,
+    out: Annotated[
+        Path, Parameter(help="The figure without its ending; PNG and SVG are written.")
+    ] = Path("results/league/addition"),
+) -> None:
+    """Draw the best entry of each label and the usual suspects against length, and print the caption."""
+    from tenfold.league.league_figure import caption, draw_league
+    from tenfold.league.league_page import tables
+
+    rules, ranked = tables([track], scale, results)[track]
+    for path in draw_league(rules, ranked, out):
+        print(path)
+    print(caption(rules, ranked))
+
+
+@league.command
 def gather(
     source: Annotated[Path, Parameter(help="The folder `results` of another copy of tenfold.")],
     /,

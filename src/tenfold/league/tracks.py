@@ -60,14 +60,14 @@ def _eval(lengths: list[int], every: int, validation: list[int], **more: Any) ->
     }  # fmt: skip
 
 
-DECODER = {"kind": "decoder", "layers": 3, "width": 64, "heads": 4}
-TRAIN = {
+DECODER: dict[str, Any] = {"kind": "decoder", "layers": 3, "width": 64, "heads": 4}
+TRAIN: dict[str, Any] = {
     "steps": 1000, "batch": 64, "lr": 0.001, "warmup": 100, "weight_decay": 0.01,
     "checkpoint_every": 1000, "log_every": 100,
 }  # fmt: skip
 TRAINED = list(range(1, 11))
 LADDER = (10, 11, 12, 13, 15, 17, 20, 25, 30, 40, 50, 75, 100, 150, 200)
-EXACT = {"data": {"length": 10, "sampler": "lengths", "lengths": "bucketed"}, "model": DECODER}
+EXACT: dict[str, Any] = {"data": {"length": 10, "sampler": "lengths", "lengths": "bucketed"}, "model": DECODER}
 EXACT |= {"train": TRAIN, "eval": _eval(TRAINED, 500, [3, 6, 8, 10])}
 NUMBERS = frozenset({"encoding", "positions", "columns", "in-place", "recurrent"})
 SEQUENCES = frozenset({"encoding", "positions", "columns", "recurrent"})
