@@ -165,6 +165,7 @@ COMMANDS = (
     "tenfold.cli.ledger_commands",
     "tenfold.cli.redraw_commands",
     "tenfold.cli.export_commands",
+    "tenfold.cli.league_commands",
     "tenfold.features.calibration.calibration_commands",
     "tenfold.features.complexity.complexity_commands",
     "tenfold.features.harness.harness_commands",
