@@ -80,6 +80,17 @@ def remove(path: Path) -> None:
         raise TenfoldError(f"cannot remove {path}: {error.strerror or error}") from None
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, as far as they are not there, so that they survive a power cut."""
+    if folder.is_dir():
+        return
+    if folder != folder.parent:
+        make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    with contextlib.suppress(PermissionError):  # of a folder that we may write to and not list
+        sync(folder.parent)
+
+
 def sync(folder: Path) -> None:
     """Make a rename in `folder` survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)

@@ -47,6 +47,7 @@ from tenfold.results.tables import (
     write,
 )
 from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import recipe_hash
 from tenfold.runs.sample_log import SAMPLES_FILE
 
 __all__ = [
@@ -275,7 +276,7 @@ def _load_recipe(folder: Path) -> Recipe:
     if not os.path.lexists(folder / "recipe.yaml"):
         raise LeftOut("there is no recipe.yaml beside its result.json")
     try:
-        recipe = Recipe.of(stored_mapping(folder, "recipe.yaml", "a recipe"))
+        recipe = Recipe.of(stored_mapping(folder, "recipe.yaml", "a recipe", recipe_hash(folder)))
         return Recipe.of(recipe.as_json())  # what cannot be written again is refused too
     except (TenfoldError, ValueError, RecursionError) as error:
         text = _within(folder, error)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
+from tenfold.core.stored_files import read_json_mapping, size_and_hash
 from tenfold.results.row_schema import (
     NULLABLE,
     NULLABLE_OF_RUNS,
@@ -212,6 +213,9 @@ def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -
         f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE_OF_SAMPLES
     )
     for log in logs:
+        if not _as_stated(log):
+            _leave_out(log, "it was changed after it was written")
+            continue
         with _plainly_named(log) as path:
             try:
                 _fill(connection, "log", SAMPLES, path)
@@ -222,6 +226,13 @@ def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -
             except duckdb.Error as error:
                 _leave_out(log, _reason(error).replace(str(path), log.name)[:160])
             connection.execute("DROP TABLE log")
+
+
+def _as_stated(log: Path) -> bool:
+    """Whether a log of samples is as the result beside it states; results of earlier versions state nothing."""
+    files = read_json_mapping(log.parent, "result.json", "a result").get("files")
+    known = files.get(log.name) if isinstance(files, dict) else None
+    return known is None or known == size_and_hash(log.parent, log.name)
 
 
 def _leave_out(log: Path, why: str) -> None:
