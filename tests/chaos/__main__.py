@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import torch
+from tests.chaos.outcome import attack
+from tests.chaos.training import TrainingAttacks, warm
 
 from tenfold.cli.app import COMMANDS
-from tests.chaos.outcome import Outcome, attack
-from tests.chaos.training import TrainingAttacks, warm
 
 FULL = {"kills": 500, "events": 500, "power": 200, "signals": 200}
 

@@ -5,6 +5,7 @@ A run that was attacked and then resumed must have the weights, the metrics and 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -14,11 +15,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.chaos.disk import Disk
+from tests.chaos.forked import Ended, run, tenfold
+
 from tenfold.runs import lease
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.train import train
-from tests.chaos.disk import Disk
-from tests.chaos.forked import Ended, run, tenfold
 
 STEPS = 12
 RECIPE = Recipe.of(
@@ -176,10 +178,8 @@ def state(folder: Path) -> dict[str, Any]:
 
 def _signal(pid: int, after: float, number: int) -> None:
     time.sleep(after)
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def warm(folder: Path) -> None:

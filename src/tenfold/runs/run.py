@@ -6,7 +6,6 @@ recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  
 from __future__ import annotations
 
 import glob
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
