@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
+import pkgutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from tests.chaos.outcome import attack
+from tests.chaos.outcome import Case, attack
 from tests.chaos.training import TrainingAttacks, warm
 
+import tenfold
 from tenfold.cli.app import COMMANDS
 
-FULL = {"kills": 500, "events": 500, "power": 200, "signals": 200}
+FULL = {"kills": 500, "events": 500, "power": 200, "signals": 200, "damage": 1000, "fuzz": 10000}
+MAKERS: dict[str, Callable[[Path], dict[str, Case]]] = {}
 
 
 def main() -> None:
@@ -28,32 +31,52 @@ def main() -> None:
     parser.add_argument("--case", type=int, help="only the case with this number")
     parser.add_argument("--minutes", type=float, default=600.0, help="no new case after this time")
     options = parser.parse_args()
-    for module in COMMANDS:
-        importlib.import_module(module)
+    _import_all()
     torch.set_num_threads(1)
     until, outcomes = time.monotonic() + 60 * options.minutes, []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
         warm(folder)
-        training = TrainingAttacks(folder)
-        print(
-            f"a run: {training.seconds:.2f} s, {training.events} events",
-            file=sys.stderr,
-            flush=True,
-        )
-        cases = {
-            "kills": training.kill, "events": training.kill_at_event,
-            "power": training.power, "signals": training.signalled,
-        }  # fmt: skip
+        cases: dict[str, Case] = {}
         for name in options.only.split(","):
-            numbers = (
-                [options.case]
-                if options.case is not None
-                else range(max(1, FULL[name] * options.count // 1000))
-            )
+            if name not in cases:
+                cases |= MAKERS[name](folder)
+            several = range(max(1, FULL[name] * options.count // 1000))
+            numbers = several if options.case is None else [options.case]
             outcomes.append(attack(name, cases[name], numbers, options.seed, until))
             print(outcomes[-1].row(), flush=True)
     raise SystemExit(any(each.failures for each in outcomes))
+
+
+def _import_all() -> None:
+    """Import every module, so that no case has to."""
+    for module in (*COMMANDS, "duckdb", "matplotlib.pyplot", "torch._dynamo"):
+        importlib.import_module(module)
+    for module in pkgutil.walk_packages(tenfold.__path__, "tenfold."):
+        if not module.name.startswith("tenfold.papers") and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def _training(folder: Path) -> dict[str, Case]:
+    attacks = TrainingAttacks(folder)
+    return {
+        "kills": attacks.kill,
+        "events": attacks.kill_at_event,
+        "power": attacks.power,
+        "signals": attacks.signalled,
+    }
+
+
+def _damage(folder: Path) -> dict[str, Case]:
+    from tests.chaos.damage import DamageAttacks
+    from tests.chaos.fuzz import FuzzAttacks
+
+    damage = DamageAttacks(folder)
+    return {"damage": damage.damage, "fuzz": FuzzAttacks(folder, damage).fuzz}
+
+
+MAKERS |= dict.fromkeys(("kills", "events", "power", "signals"), _training)
+MAKERS |= dict.fromkeys(("damage", "fuzz"), _damage)
 
 
 if __name__ == "__main__":

@@ -53,9 +53,13 @@ def run(
     folder: Path,
     *,
     during: Callable[[int], None] | None = None,
-    limit: float = HANG,
+    patient: bool = False,
 ) -> Ended:
-    """Run `action` in a forked process in `folder`; `during` is called with the process's number meanwhile."""
+    """Run `action` in a forked process in `folder`; `during` is called with the process's number meanwhile.
+
+    A process hangs if it does not end within 30 seconds of its own time. One that is `patient` and shows by then what it
+    does is interrupted, as a person would, and then has 30 seconds to end.
+    """
     out, err = folder / ".out", folder / ".err"
     began = time.monotonic()
     sys.stdout.flush()
@@ -66,7 +70,10 @@ def run(
     try:
         if during is not None:
             during(pid)
-        hung = not select.select([handle], [], [], max(0.0, began + limit - time.monotonic()))[0]
+        hung = not _ends(pid, handle)
+        if hung and patient and err.stat().st_size + out.stat().st_size:
+            os.kill(pid, signal.SIGINT)
+            hung = not _ends(pid, handle)
         if hung:
             os.killpg(pid, signal.SIGKILL)
         _, status, used = os.wait4(pid, 0)
@@ -77,6 +84,21 @@ def run(
         path.unlink(missing_ok=True)
     seconds, code = time.monotonic() - began, os.waitstatus_to_exitcode(status)
     return Ended(code, *text, seconds, used.ru_maxrss * 1024, hung)
+
+
+def _ends(pid: int, handle: int) -> bool:
+    """Whether a process ends within `HANG` seconds of its own time, or four times as many of any."""
+    began, used = time.monotonic(), _used(pid)
+    while not select.select([handle], [], [], 0.5)[0]:
+        if _used(pid) - used > HANG or time.monotonic() - began > 4 * HANG:
+            return False
+    return True
+
+
+def _used(pid: int) -> float:
+    """Seconds that a process has computed."""
+    numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _become(action: Action, folder: Path, out: Path, err: Path) -> None:

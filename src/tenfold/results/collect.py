@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
 from tenfold.core.stored_files import check_inside, read_json_mapping, stored_mapping
 from tenfold.results.committed import ROWS, read_committed
+from tenfold.results.compact_rows import compact
 from tenfold.results.row_schema import (
     RESULTS,
     RUNS,
@@ -213,13 +213,7 @@ def _read_run(folder: Path) -> tuple[Row, list[Row]]:
         )
     known = _known(folder, recipe, result)
     rows = check_once([{**known, **row.model_dump()} for row in result.rows])
-    ordered = [{column: _shared(row[column]) for column in RESULTS} for row in rows]
-    return _run(folder, recipe, result), ordered
-
-
-def _shared(value: Any) -> Any:
-    """The value; of equal words, of which a million rows have few, always the same one."""
-    return sys.intern(value) if isinstance(value, str) else value
+    return _run(folder, recipe, result), compact(rows)
 
 
 def _known(folder: Path, recipe: Recipe, result: StoredResult) -> Row:

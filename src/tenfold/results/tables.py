@@ -44,6 +44,7 @@ QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloa
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+BOUNDED: dict[str, str] = {"memory_limit": "1GB"}  # of a query, which has a file for what is more
 QUERIES = ("SELECT", "EXPLAIN", "MULTI")  # kinds of statements
 # SQL sees the tables, and neither files nor the variables of this program
 LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
@@ -133,7 +134,10 @@ def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ..
     """
     import duckdb
 
-    with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        duckdb.connect(Path(place) / "tables.duckdb", config={**QUIET, **BOUNDED}) as connection,
+    ):
         tables = {"results": (RESULTS, collected.rows), "runs": (RUNS, collected.runs)}
         for name, (columns, rows) in tables.items():
             _fill(connection, name, columns, _write_lines(rows, Path(place) / f"{name}.jsonl"))
@@ -187,7 +191,7 @@ def _reason(error: duckdb.Error) -> str:
 
 def _write_lines(rows: Sequence[Row], path: Path) -> Path:
     with path.open("w") as file:
-        file.writelines(f"{json.dumps(row)}\n" for row in rows)  # never all in memory
+        file.writelines(f"{json.dumps(dict(row))}\n" for row in rows)  # never all in memory
     return path
 
 
@@ -264,7 +268,7 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Row]:
         except duckdb.Error as error:
             message = _reason(error).replace(str(named), str(path))[:160]
             raise TenfoldError(f"{path} holds no results: {message}") from None
-    rows = [dict(zip(columns, row, strict=True)) for row in values]
+    rows: list[Row] = [dict(zip(columns, row, strict=True)) for row in values]
     for column in columns.keys() - NULLABLE - NULLABLE_OF_RUNS:
         if not all(_is_there(row[column]) for row in rows):
             raise TenfoldError(f"{path} is damaged: a row has no {column}")
