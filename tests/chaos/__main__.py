@@ -17,7 +17,17 @@ from tests.chaos.training import TrainingAttacks, warm
 import tenfold
 from tenfold.cli.app import COMMANDS
 
-FULL = {"kills": 500, "events": 500, "power": 200, "signals": 200, "damage": 1000, "fuzz": 10000}
+FULL = {
+    "kills": 500,
+    "events": 500,
+    "power": 200,
+    "signals": 200,
+    "damage": 1000,
+    "fuzz": 10000,
+    "sweeps": 80,
+    "ray": 4,
+}
+SHORT = {"kills": 3, "events": 5, "power": 4, "signals": 3, "damage": 4, "fuzz": 29, "sweeps": 3}
 MAKERS: dict[str, Callable[[Path], dict[str, Case]]] = {}
 
 
@@ -30,7 +40,10 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(FULL), help="attacks, separated by commas")
     parser.add_argument("--case", type=int, help="only the case with this number")
     parser.add_argument("--minutes", type=float, default=600.0, help="no new case after this time")
+    parser.add_argument("--short", action="store_true", help="a few cases of each, without Ray")
     options = parser.parse_args()
+    if options.short:
+        options.only = ",".join(SHORT)
     _import_all()
     torch.set_num_threads(1)
     until, outcomes = time.monotonic() + 60 * options.minutes, []
@@ -41,7 +54,9 @@ def main() -> None:
         for name in options.only.split(","):
             if name not in cases:
                 cases |= MAKERS[name](folder)
-            several = range(max(1, FULL[name] * options.count // 1000))
+            several = range(
+                SHORT[name] if options.short else max(1, FULL[name] * options.count // 1000)
+            )
             numbers = several if options.case is None else [options.case]
             outcomes.append(attack(name, cases[name], numbers, options.seed, until))
             print(outcomes[-1].row(), flush=True)
@@ -75,6 +90,14 @@ def _damage(folder: Path) -> dict[str, Case]:
     return {"damage": damage.damage, "fuzz": FuzzAttacks(folder, damage).fuzz}
 
 
+def _sweeps(folder: Path) -> dict[str, Case]:
+    from tests.chaos.sweeps import SweepAttacks
+
+    attacks = SweepAttacks(folder)
+    return {"sweeps": attacks.local, "ray": attacks.ray}
+
+
+MAKERS |= dict.fromkeys(("sweeps", "ray"), _sweeps)
 MAKERS |= dict.fromkeys(("kills", "events", "power", "signals"), _training)
 MAKERS |= dict.fromkeys(("damage", "fuzz"), _damage)
 

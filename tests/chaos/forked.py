@@ -106,6 +106,7 @@ def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
     code = 70
     try:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         for number, path in ((1, out), (2, err)):
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(handle, number)

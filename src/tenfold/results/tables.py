@@ -234,7 +234,10 @@ def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -
 
 def _as_stated(log: Path) -> bool:
     """Whether a log of samples is as the result beside it states; results of earlier versions state nothing."""
-    files = read_json_mapping(log.parent, "result.json", "a result").get("files")
+    try:
+        files = read_json_mapping(log.parent, "result.json", "a result").get("files")
+    except FileNotFoundError:  # a log that is beside no run
+        return True
     known = files.get(log.name) if isinstance(files, dict) else None
     return known is None or known == size_and_hash(log.parent, log.name)
 

@@ -85,12 +85,17 @@ class Lease:
                 self._release()
 
     def _release(self) -> None:
-        temporary = _temporary(self.folder)
+        temporary, content = (
+            _temporary(self.folder),
+            _json({"attempt": self.attempt, "released": True}),
+        )
         try:
-            write_synced(temporary, _json({"attempt": self.attempt, "released": True}))
+            temporary.write_bytes(content)
             temporary.replace(self.path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        except OSError:  # no room for another file
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            self.path.write_bytes(content)
 
     def check(self) -> None:
         """Raise `Lost` if the folder is no longer ours."""
