@@ -105,7 +105,8 @@ def whole_lines(data: bytes, last: int) -> bytes:
     b'{"step": 1}\n{"step": 2}\n'
     """
     lines, before = [], 0
-    for line in data.splitlines(keepends=True):
+    for torn in data.splitlines(keepends=True):
+        line = torn.lstrip(b"\0")  # of lines that a power cut left as zeros
         try:
             step = json.loads(line)["step"] if line.endswith(b"\n") else None
         except (ValueError, LookupError, TypeError, RecursionError):
