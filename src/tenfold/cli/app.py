@@ -27,6 +27,7 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,  # `main` has a word for it
 )
+app.meta.suppress_keyboard_interrupt = False
 app.register_install_completion_command(help="Install shell completion (bash, zsh, fish).")
 theory = App(name="theory", help="What can be known without training a transformer.")
 app.command(theory)
