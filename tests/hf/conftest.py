@@ -66,8 +66,7 @@ FAMILIES = {  # the decoders beside GPT-2 and BERT
     ),
     "qwen3": maker("qwen3", **GROUPED, head_dim=6),  # not 16 / 4
     "gpt_neox": maker(
-        "gpt_neox", intermediate_size=24, max_position_embeddings=12,
-        rope_parameters={"rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": 0.5},
+        "gpt_neox", intermediate_size=24, max_position_embeddings=12, rotary_pct=0.5, rotary_emb_base=100,
     ),
     "opt": maker("opt", ffn_dim=24, max_position_embeddings=12, word_embed_proj_dim=16),
     "bloom": maker("bloom"),

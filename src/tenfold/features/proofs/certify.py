@@ -254,12 +254,7 @@ class Certificate:
             for name in COMPARED
             if ours[name] != stored.get(name)
         ]
-        about = stored.get("about") or {}
-        lines += [
-            f"{name} is {self.about.get(name)}, the certificate says {about.get(name)}"
-            for name in sorted((set(self.about) | set(about)) - set(MADE))
-            if _as_now(name, self.about.get(name)) != _as_now(name, about.get(name))
-        ]
+        lines += _other_model(self.about, stored.get("about") or {})
         rounding = 2 * (self.bound64 or 0.0) + SLACK**2
         for name, allowed in (("margin", rounding), ("bound", None), ("bound64", None)):
             if not _alike(getattr(self, name), stored.get(name), allowed):
@@ -279,6 +274,22 @@ def _alike(ours: float | None, theirs: Any, allowed: float | None) -> bool:
     if isinstance(theirs, bool) or not isinstance(theirs, float | int) or ours is None:
         return ours is theirs or (theirs is None and not math.isfinite(ours or 0.0))
     return abs(theirs - ours) <= (SLACK * abs(ours) if allowed is None else allowed)
+
+
+def _other_model(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """Where two certificates are about different models."""
+    return [
+        f"{name} is {ours.get(name)}, the certificate says {theirs.get(name)}"
+        for name in sorted((set(ours) | set(theirs)) - set(MADE))
+        if _as_now(name, ours.get(name)) != _as_now(name, theirs.get(name))
+    ]
+
+
+def other_statement(run: Run) -> str:
+    """Where the certificate in a run's folder is about another task or model than its recipe; empty if nowhere."""
+    stored = read_certificate(run.folder / CERTIFICATE)["about"]
+    ours = {name: value for name, value in about(run, "best").items() if name in ABOUT}
+    return "; ".join(_other_model(ours, {name: stored.get(name) for name in ABOUT}))
 
 
 def _as_now(name: str, value: Any) -> Any:
