@@ -6,6 +6,7 @@ from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from tenfold.data.places import Places
+from tenfold.encodings.exact_angles import exactly
 from tenfold.encodings.sinusoidal import Sinusoidal
 
 
@@ -33,4 +34,4 @@ class FineSinusoidal(Sinusoidal):
         self.parts = parts
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
-        return super().embed(x, Places(**{self.axis: at[self.axis].double() / self.parts}))
+        return super().embed(x, Places(**{self.axis: exactly(at[self.axis]).double() / self.parts}))

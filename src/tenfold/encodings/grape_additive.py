@@ -13,6 +13,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places, distance, in_order
 from tenfold.encodings.decay_series import slopes
 from tenfold.encodings.encoding import Attends, PositionalEncoding
+from tenfold.encodings.exact_angles import exactly, rounded
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
 
 
@@ -78,7 +79,7 @@ class GrapeAP(PositionalEncoding):
 
     def _turned(self, x: Tensor, place: Tensor) -> Tensor:
         """Pairs (c, c + P/2) turned by their place in radians; keys against the queries."""
-        angle = place.clamp(min=0).double()[:, None, :, None]
-        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        angle = exactly(place).clamp(min=0).double()[:, None, :, None]
+        cos, sin = rounded(angle.cos(), x), rounded(angle.sin(), x)
         a, b = x.chunk(2, -1)
         return torch.cat([a * cos + b * sin, b * cos - a * sin], -1)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.exact_angles import exactly, rounded
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
 
 
@@ -60,12 +61,13 @@ class GrapeM(PositionalEncoding):
         return grouped([rows], rates, torch.tensor(heads), "frequency of each pair")
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
-        rates = self.log_rates.double().exp()
+        rates = exactly(self.log_rates).double().exp()
         return self._turn(q, q_at[self.axis], rates), self._turn(k, k_at[self.axis], rates)
 
     def _turn(self, x: Tensor, place: Tensor, rates: Tensor) -> Tensor:
-        angle = place.clamp(min=0)[:, None, :, None] * rates[:, None]  # (B|1, H, T, K/2) float64
-        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        place = exactly(place.clamp(min=0))
+        angle = place[:, None, :, None] * rates[:, None]  # (B|1, H, T, K/2) float64
+        cos, sin = rounded(angle.cos(), x), rounded(angle.sin(), x)
         half = rates.shape[-1]
         a, b, rest = x.split([half, half, x.shape[-1] - 2 * half], -1)
         return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.exact_angles import exactly, rounded
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
 
 
@@ -69,10 +70,11 @@ class PoPE(PositionalEncoding):
 
     def _polar(self, x: Tensor, place: Tensor, delta: Tensor | None = None) -> Tensor:
         """(B, H, T, K) at places (B|1, T) -> (B, H, T, 2 K): cosines, then sines."""
-        component = torch.arange(self.head_size, device=x.device, dtype=torch.float64)
+        place = exactly(place)
+        component = torch.arange(self.head_size, device=place.device, dtype=torch.float64)
         rate = self.base ** (-component / self.head_size)
         angle = (place.clamp(min=0).unsqueeze(-1) * rate).unsqueeze(1)  # float64: exact far away
         if delta is not None:
-            angle = angle + delta.unsqueeze(1)  # (B|1, H, T, K)
+            angle = angle + exactly(delta).unsqueeze(1)  # (B|1, H, T, K)
         size = F.softplus(x)
-        return torch.cat([size * angle.cos().to(x.dtype), size * angle.sin().to(x.dtype)], -1)
+        return torch.cat([size * rounded(angle.cos(), x), size * rounded(angle.sin(), x)], -1)

@@ -12,6 +12,7 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.exact_angles import exactly, rounded
 
 
 class Rotary(PositionalEncoding):
@@ -90,10 +91,11 @@ class Rotary(PositionalEncoding):
     def turn(self, x: Tensor, place: Tensor, size: Tensor | None = None) -> Tensor:
         """(B, H, T, K) at places (B|1, T); turned components also grow to a size (B|1, T, R/2)."""
         half = self.turned // 2
-        angle = place.clamp(min=0).unsqueeze(-1) * self.rates(x.device)  # float64: exact far away
+        place = exactly(place.clamp(min=0))
+        angle = place.unsqueeze(-1) * self.rates(place.device)  # float64: exact far away
         waves = [angle.cos(), angle.sin()]
         if size is not None:
             waves = [wave * size for wave in waves]
-        cos, sin = (wave.to(x.dtype).unsqueeze(1) for wave in waves)  # (B|1, 1, T, R/2)
+        cos, sin = (rounded(wave, x).unsqueeze(1) for wave in waves)  # (B|1, 1, T, R/2)
         a, b, rest = x.split([half, half, x.shape[-1] - 2 * half], -1)
         return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
+from tenfold.encodings.exact_angles import exact_device
 from tenfold.encodings.rotary import Rotary
 
 
@@ -62,7 +63,7 @@ class RotaryYaRN(Rotary):
         return rates * (1 - squeezed) + rates / self.factor * squeezed
 
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
-        size = torch.tensor(self.size, device=q.device, dtype=torch.float64)
+        size = torch.tensor(self.size, device=exact_device(q.device), dtype=torch.float64)
         return (
             self.turn(q, q_at[self.axis], size),
             self.turn(k, k_at[self.axis], size),

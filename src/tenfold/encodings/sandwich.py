@@ -9,6 +9,7 @@ from torch import Tensor
 from tenfold.data.places import Places, distance
 from tenfold.encodings.decay_series import SANDWICH, Series
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.exact_angles import exactly
 
 
 class Sandwich(PositionalEncoding):
@@ -44,12 +45,13 @@ class Sandwich(PositionalEncoding):
         return Series(SANDWICH, (self._shares(cpu)[:, None], self._rates(cpu)))
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
-        q, k = q_at[self.axis], k_at[self.axis]
+        q, k = exactly(q_at[self.axis]), exactly(k_at[self.axis])
         _, related = distance(q, k)
         total = self._turned(q) @ self._turned(k).mT - self.waves  # (B|1, T, S)
         total = torch.where(related, total, 0.0).unsqueeze(1)
         bias = total * self._shares(total.device)[:, None, None]  # (B|1, H, T, S)
-        return bias.to(torch.promote_types(self.anchor.dtype, torch.float32))
+        bias = bias.to(torch.promote_types(self.anchor.dtype, torch.float32))
+        return bias.to(q_at[self.axis].device)
 
     def _turned(self, place: Tensor) -> Tensor:
         """Sines and cosines, (B|1, T, 2D), exact at long range."""

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.exact_angles import exactly, rounded
 
 
 class Sinusoidal(PositionalEncoding):
@@ -37,8 +38,8 @@ class Sinusoidal(PositionalEncoding):
         self.axis, self.base, self.width, self.scale = axis, base, width, scale
 
     def embed(self, x: Tensor, at: Places) -> Tensor:
-        place = at[self.axis].unsqueeze(-1)  # (B|1, T, 1)
-        even = torch.arange(0, self.width, 2, device=x.device, dtype=torch.float64)
+        place = exactly(at[self.axis]).unsqueeze(-1)  # (B|1, T, 1)
+        even = torch.arange(0, self.width, 2, device=place.device, dtype=torch.float64)
         angle = place * self.base ** (-even / self.width)  # (B|1, T, D/2), exact at long range
         waves = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[..., : self.width]
-        return x + (self.scale * waves * (place >= 0)).to(x.dtype)
+        return x + rounded(self.scale * waves * (place >= 0), x)

@@ -12,6 +12,7 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import Attends
+from tenfold.encodings.exact_angles import exactly
 from tenfold.encodings.rotary import Rotary
 
 GAMMA = 0.4
@@ -73,6 +74,7 @@ class XPos(Rotary):
         )
 
     def _size(self, place: Tensor, sign: int) -> Tensor:
+        place = exactly(place)
         pair = torch.arange(self.turned // 2, device=place.device, dtype=torch.float64)
         z = (2 * pair / self.turned + GAMMA) / (1 + GAMMA)
         place = place.unsqueeze(-1)

@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import running_text
 from tenfold.data.schemes import Scheme
+from tenfold.encodings.exact_angles import exactly
 from tenfold.evals.exact_match import MEMORY
 from tenfold.evals.statistics import Measurement, bootstrap
 from tenfold.models import Model
@@ -141,7 +142,8 @@ class Reader:
             done = 0
             for logits in model.in_parts(batch, part):
                 target = batch.target[:, done : done + logits.shape[1]]
-                loss = F.cross_entropy(logits.mT.double(), target, reduction="none")
+                exact = exactly(logits.mT).double()  # (B, V, T)
+                loss = F.cross_entropy(exact, exactly(target), reduction="none")
                 losses[first : first + len(tokens), done : done + target.shape[1]] = loss.cpu()
                 done += target.shape[1]
         return losses

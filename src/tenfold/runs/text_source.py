@@ -198,7 +198,7 @@ def _chooser(how: GoingOn) -> Callable[[Tensor], Tensor]:
     generator = torch.Generator().manual_seed(how.seed)
 
     def drawn(logits: Tensor) -> Tensor:
-        chances = (logits.double() / how.temperature).softmax(-1).cpu()
+        chances = (logits.cpu().double() / how.temperature).softmax(-1)
         return torch.multinomial(chances, 1, generator=generator)[:, 0].to(logits.device)
 
     return drawn
