@@ -199,6 +199,19 @@ def test_a_damaged_export(copy, damage, why):
         library.load(copy)
 
 
+def test_a_run_with_components_of_its_own(tmp_path):
+    """Their files are kept beside the run, and are not executed when it is loaded."""
+    from tenfold.runs.shipped_examples import examples
+
+    library.include(examples()["examples/log_bias.py"])
+    recipe = library.recipe("symmetry/addition-relative", scale="smoke")
+    recipe = recipe.replace(pe=f"{examples()['examples/log_bias.py']}:LogBias")
+    run = library.train(recipe, out=tmp_path / "run")
+    share(run, tmp_path / "shared")
+    assert list((tmp_path / "shared/own-files").glob("*.py"))
+    assert library.load(tmp_path / "shared").recipe == run.recipe
+
+
 def test_a_card_may_be_edited(copy):
     (copy / "README.md").write_text("mine")
     assert library.load(copy).recipe.name == "symmetry/addition-relative"

@@ -60,7 +60,9 @@ def share(
     card = card_text(
         run.recipe, rows, certificate, name=name or folder.name, which=which, licence=licence
     )
-    names = sorted(path.name for path in folder.iterdir() if path.name != MANIFEST)
+    names = sorted(
+        path.name for path in folder.iterdir() if path.is_file() and path.name != MANIFEST
+    )
     write_atomically(
         folder / MANIFEST, manifest({name: read_stored(folder, name) for name in names})
     )
