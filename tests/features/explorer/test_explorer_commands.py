@@ -61,6 +61,7 @@ def test_the_command(tenfold, tmp_path):
         ({"task": "multiplication"}, 'cannot pose the task "multiplication", which has an operand that every column reads'),
         ({"task": "sorting", "format": "in-order"}, 'cannot pose the task "sorting", which is not one of digits'),
         ({"task": {"name": "addition", "terms": 3}}, "with 3 numbers; one or two are right"),
+        ({"task": "comparison", "format": {"name": "reversed", "width": 4}}, "padded to a width; a format without width is right"),
         ({"format": "sentences"}, 'cannot write the format "sentences"; it can write in-place, interleaved, reversed'),
         ({"model": {"kind": "gru", "width": 8}}, 'a model of the kind "gru"'),
         ({"pe": "none", "model": {"kind": "decoder", **SMALL, "mixer": "gated-linear"}}, 'cannot run the mixer "gated-linear"'),

@@ -25,6 +25,7 @@ from tenfold.runs.run import Run, Which
 KINDS: tuple[type[AttentionModel], ...] = (Decoder, Encoder, Seq2Seq)
 CERTIFICATE = "certificate.json"
 SAID = ("contexts", "columns", "margin", "bound", "bound64", "verdict", "weights")
+POSED = "addition, subtraction, successor, comparison and parity"
 MOST_WEIGHTS = 1_500_000  # numbers; 8 MB of text in a page
 FORMATS: dict[type[Format], tuple[str, ...]] = {
     Reversed: ("width", "spare", "operands", "start"),
@@ -53,7 +54,7 @@ def exported(
         raise TenfoldError(
             f'{run.folder} uses the scheme "{scheme.name}"; the explorer runs models without schemes'
         )
-    task, form = _task(batcher.task), _format(batcher.format)
+    task, form = _task(batcher.task, batcher.format), _format(batcher.format)
     model = run.model(which)
     kind = next((kind for kind in KINDS if type(model) is kind), None)
     if kind is None or not isinstance(model, AttentionModel):
@@ -80,7 +81,7 @@ def exported(
     }
 
 
-def _task(task: Task) -> Exported:
+def _task(task: Task, form: Format) -> Exported:
     machine = task.transducer()
     if machine is None or machine.hub is not None or not isinstance(task, NumberTask):
         why = (
@@ -89,13 +90,16 @@ def _task(task: Task) -> Exported:
             else task.no_transducer
         )  # fmt: skip
         raise TenfoldError(
-            f'the explorer cannot pose the task "{task.name}", which {why}; it can pose addition, subtraction and '
-            "successor"
+            f'the explorer cannot pose the task "{task.name}", which {why}; it can pose {POSED}'
         )
     one = task.sample(1, 3, np.random.default_rng(0))
-    if one.budget is not None or task.terms > 2:
+    if task.terms > 2:
         raise TenfoldError(
             f'the explorer cannot pose the task "{task.name}" with {task.terms} numbers; one or two are right'
+        )
+    if getattr(form, "width", None) is not None and one.beyond_of(0) in ("last", "end"):
+        raise TenfoldError(
+            f'the explorer cannot write the task "{task.name}" padded to a width; a format without width is right'
         )
     return {
         "name": task.name,
