@@ -88,6 +88,14 @@ def test_a_damaged_run_is_refused(tmp_path):
     assert not (tmp_path / "page.html").exists()
 
 
+def test_a_certificate_of_other_weights_is_not_shown(tmp_path):
+    shutil.copytree(SHELF / "addition-base-2", tmp_path / "run")
+    assert exported(Run.open(tmp_path / "run"))["certificate"]["verdict"] == "proved"
+    path = tmp_path / "run" / "certificate.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "weights": "0" * 64}))
+    assert exported(Run.open(tmp_path / "run"))["certificate"] is None
+
+
 def test_runs_and_places_that_do_not_fit(tmp_path):
     with pytest.raises(TenfoldError, match="runs in one page have the same task"):
         explore("addition-base-2", "successor", out=tmp_path / "page.html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 
 import numpy as np
@@ -24,7 +25,7 @@ from tenfold.runs.run import Run, Which
 
 KINDS: tuple[type[AttentionModel], ...] = (Decoder, Encoder, Seq2Seq)
 CERTIFICATE = "certificate.json"
-SAID = ("contexts", "columns", "margin", "bound", "bound64", "verdict", "weights")
+SAID = ("contexts", "columns", "margin", "bound", "verdict")
 POSED = "addition, subtraction, successor, comparison and parity"
 MOST_WEIGHTS = 1_500_000  # numbers; 8 MB of text in a page
 FORMATS: dict[type[Format], tuple[str, ...]] = {
@@ -75,7 +76,7 @@ def exported(
         **_network(model),
         "local": _local(model, batcher),
         "curve": _curve(run, which, measurement),
-        "certificate": _certificate(run, which),
+        "certificate": _certificate(run, model),
         "made": _made(run, which, measurement),
         **_weights(model),
     }
@@ -192,17 +193,18 @@ def _curve(run: Run, which: Which, measurement: Exported | None) -> list[Exporte
     )
 
 
-def _certificate(run: Run, which: Which) -> Exported | None:
-    """What the certificate in the run's folder says; None where there is none for this checkpoint."""
+def _certificate(run: Run, model: AttentionModel) -> Exported | None:
+    """What the certificate in the run's folder says; None without one, or if it is about other weights."""
     try:
         stored = read_json_mapping(run.folder, CERTIFICATE, "a certificate")
     except FileNotFoundError:
         return None
-    about = stored.get("about", {})
-    if not run.published and about.get("checkpoint", which) != which:
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
+    if stored.get("weights") != digest.hexdigest():
         return None
-    said = {key: stored.get(key) for key in SAID}
-    return {**said, "proved": bool(stored.get("proved")), "commit": about.get("commit"), "date": about.get("date")}  # fmt: skip
+    return {**{key: stored.get(key) for key in SAID}, "proved": bool(stored.get("proved"))}
 
 
 def _made(run: Run, which: Which, measurement: Exported | None) -> Exported:
