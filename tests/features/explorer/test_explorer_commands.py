@@ -61,6 +61,7 @@ def test_the_command(tenfold, tmp_path):
         ({"task": "multiplication"}, 'cannot pose the task "multiplication", which has an operand that every column reads'),
         ({"task": "sorting", "format": "in-order"}, 'cannot pose the task "sorting", which is not one of digits'),
         ({"task": {"name": "addition", "terms": 3}}, "with 3 numbers; one or two are right"),
+        ({"task": "comparison", "format": {"name": "reversed", "width": 4}}, "padded to a width; a format without width is right"),
         ({"format": "sentences"}, 'cannot write the format "sentences"; it can write in-place, interleaved, reversed'),
         ({"model": {"kind": "gru", "width": 8}}, 'a model of the kind "gru"'),
         ({"pe": "none", "model": {"kind": "decoder", **SMALL, "mixer": "gated-linear"}}, 'cannot run the mixer "gated-linear"'),
@@ -85,6 +86,14 @@ def test_a_damaged_run_is_refused(tmp_path):
     with pytest.raises(TenfoldError):
         explore(tmp_path / "run", out=tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_certificate_of_other_weights_is_not_shown(tmp_path):
+    shutil.copytree(SHELF / "addition-base-2", tmp_path / "run")
+    assert exported(Run.open(tmp_path / "run"))["certificate"]["verdict"] == "proved"
+    path = tmp_path / "run" / "certificate.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "weights": "0" * 64}))
+    assert exported(Run.open(tmp_path / "run"))["certificate"] is None
 
 
 def test_runs_and_places_that_do_not_fit(tmp_path):

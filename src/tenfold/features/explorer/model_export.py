@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 
 import numpy as np
@@ -24,7 +25,8 @@ from tenfold.runs.run import Run, Which
 
 KINDS: tuple[type[AttentionModel], ...] = (Decoder, Encoder, Seq2Seq)
 CERTIFICATE = "certificate.json"
-SAID = ("contexts", "columns", "margin", "bound", "bound64", "verdict", "weights")
+SAID = ("contexts", "columns", "margin", "bound", "verdict")
+POSED = "addition, subtraction, successor, comparison and parity"
 MOST_WEIGHTS = 1_500_000  # numbers; 8 MB of text in a page
 FORMATS: dict[type[Format], tuple[str, ...]] = {
     Reversed: ("width", "spare", "operands", "start"),
@@ -53,7 +55,7 @@ def exported(
         raise TenfoldError(
             f'{run.folder} uses the scheme "{scheme.name}"; the explorer runs models without schemes'
         )
-    task, form = _task(batcher.task), _format(batcher.format)
+    task, form = _task(batcher.task, batcher.format), _format(batcher.format)
     model = run.model(which)
     kind = next((kind for kind in KINDS if type(model) is kind), None)
     if kind is None or not isinstance(model, AttentionModel):
@@ -74,13 +76,13 @@ def exported(
         **_network(model),
         "local": _local(model, batcher),
         "curve": _curve(run, which, measurement),
-        "certificate": _certificate(run, which),
+        "certificate": _certificate(run, model),
         "made": _made(run, which, measurement),
         **_weights(model),
     }
 
 
-def _task(task: Task) -> Exported:
+def _task(task: Task, form: Format) -> Exported:
     machine = task.transducer()
     if machine is None or machine.hub is not None or not isinstance(task, NumberTask):
         why = (
@@ -89,13 +91,16 @@ def _task(task: Task) -> Exported:
             else task.no_transducer
         )  # fmt: skip
         raise TenfoldError(
-            f'the explorer cannot pose the task "{task.name}", which {why}; it can pose addition, subtraction and '
-            "successor"
+            f'the explorer cannot pose the task "{task.name}", which {why}; it can pose {POSED}'
         )
     one = task.sample(1, 3, np.random.default_rng(0))
-    if one.budget is not None or task.terms > 2:
+    if task.terms > 2:
         raise TenfoldError(
             f'the explorer cannot pose the task "{task.name}" with {task.terms} numbers; one or two are right'
+        )
+    if getattr(form, "width", None) is not None and one.beyond_of(0) in ("last", "end"):
+        raise TenfoldError(
+            f'the explorer cannot write the task "{task.name}" padded to a width; a format without width is right'
         )
     return {
         "name": task.name,
@@ -188,17 +193,18 @@ def _curve(run: Run, which: Which, measurement: Exported | None) -> list[Exporte
     )
 
 
-def _certificate(run: Run, which: Which) -> Exported | None:
-    """What the certificate in the run's folder says; None where there is none for this checkpoint."""
+def _certificate(run: Run, model: AttentionModel) -> Exported | None:
+    """What the certificate in the run's folder says; None without one, or if it is about other weights."""
     try:
         stored = read_json_mapping(run.folder, CERTIFICATE, "a certificate")
     except FileNotFoundError:
         return None
-    about = stored.get("about", {})
-    if not run.published and about.get("checkpoint", which) != which:
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
+    if stored.get("weights") != digest.hexdigest():
         return None
-    said = {key: stored.get(key) for key in SAID}
-    return {**said, "proved": bool(stored.get("proved")), "commit": about.get("commit"), "date": about.get("date")}  # fmt: skip
+    return {**{key: stored.get(key) for key in SAID}, "proved": bool(stored.get("proved"))}
 
 
 def _made(run: Run, which: Which, measurement: Exported | None) -> Exported:

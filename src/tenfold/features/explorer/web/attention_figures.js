@@ -59,12 +59,12 @@ export function arcs(look) {
 // A map of weights for every head of a layer: a row for each token that writes the answer, a column for each token read.
 export function heatMaps(look) {
   const shown = look.maps.filter((map) => map.layer === look.layer), parts = [], gap = 18, most = Math.max(...shown.map((map) => map.keys));
-  const size = Math.max(5, Math.min(14, Math.floor(Math.min(210, (look.wide - 80) / 2) / most))), { places } = layTokens(look), perRow = Math.max(1, Math.min(4, Math.floor((look.wide - MARGIN) / (most * size + 24)))), below = size >= 9 ? 12 : 0;
+  const size = Math.max(5, Math.min(14, Math.floor(Math.min(210, (look.wide - 80) / 2) / most))), { places } = layTokens(look), perRow = Math.max(1, Math.min(4, Math.floor((look.wide - MARGIN) / (Math.max(most * size, look.written.source ? 124 : 60) + 24)))), below = size >= 9 ? 12 : 0;
   let y = 0, widest = 0;
   for (const map of shown) {
-    const first = map.queries - look.places, rows = look.places, wide = map.keys * size;
+    const first = map.queries - look.places, rows = look.places, wide = map.keys * size, pitch = Math.max(wide, look.written.source ? 124 : 60) + 24;
     for (let h = 0; h < map.heads; h++) {
-      const x = MARGIN + (h % perRow) * (wide + 24), top = y + 18 + Math.floor(h / perRow) * (rows * size + gap + 14 + below);
+      const x = MARGIN + (h % perRow) * pitch, top = y + 18 + Math.floor(h / perRow) * (rows * size + gap + 14 + below);
       parts.push(s("text", { x, y: top - 5, class: "note" }, `head ${h + 1}${map.across ? ", question" : look.written.source ? ", answer so far" : ""}`));
       parts.push(s("rect", { x, y: top, width: wide, height: rows * size, class: "paper" }));
       for (let row = 0; row < rows; row++) {
@@ -80,7 +80,7 @@ export function heatMaps(look) {
       }
       const at = look.row(map) - first;
       parts.push(s("rect", { x: x - 1, y: top + at * size - 1, width: wide + 2, height: size + 1.5, class: "outline" }));
-      widest = Math.max(widest, x + wide);
+      widest = Math.max(widest, x + pitch - 24);
     }
     y += 18 + Math.ceil(map.heads / perRow) * (rows * size + gap + 14 + below);
   }

@@ -93,7 +93,7 @@ export class ContextSearch {
           if (!nodes.has(name)) { add(after, node.number, column, output); next.push(after); }
           move[3] = nodes.get(name);
         }
-        if (this.contextOf.size + fresh.size > MOST_CONTEXTS) throw new Error(`This model has more than ${MOST_CONTEXTS} contexts, too many for a page.`);
+        if (this.contextOf.size + fresh.size > MOST_CONTEXTS) throw new Error(`This model has more than ${MOST_CONTEXTS.toLocaleString("en")} contexts, which is more than the page lists; tenfold certify checks them all.`);
         yield null;
       }
       for (const key of [...fresh.keys()].sort((a, b) => a - b)) {

@@ -45,7 +45,7 @@ function startPage(source) {
     button(single ? `${last}${last}…${last}` : `${last}${last}…${last} ${sign} 1`, () => attempt(() => state.askFor(allNines(count(), state.task))), { title: "One carry runs over every column" }),
     button("Random", () => attempt(() => state.askFor(drawProblem(randomNumbers(seed()), count(), state.task)))),
     ...(single ? [] : [button("Unequal lengths", () => attempt(() => state.askFor(unequalLengths(count(), state.task, seed()))))]),
-    button(`Shortest failure of ${specs[rival].name}`, (event) => fail(event.currentTarget)),
+    button(`Shortest failure of ${specs[rival].name}`, (event) => fail(event.currentTarget), { title: "The first wrong answer among random problems, from one digit on" }),
   ];
   replace(find("quick"), quick);
   async function fail(pressed) {

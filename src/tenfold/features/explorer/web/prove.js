@@ -33,7 +33,7 @@ export class ProveView {
       h("h3", {}, "The digit that is written now"), this.here, this.board, this.steps,
       h("h3", {}, "The machine inside"), this.word, this.machine.element,
       h("h3", {}, "Break it"),
-      h("p", {}, "Add random noise to all weights and check every context again. The size is relative to the weights of each layer; the same noise grows with the slider."),
+      h("p", {}, "Add random noise to all weights and check every context again. Its size is relative to the weights of each matrix, and the slider scales the same noise up."),
       h("div", { class: "slider" }, h("label", { for: "noise" }, "Noise"), this.level, this.levelText), this.broken,
       h("h3", {}, "All contexts"),
       h("div", { class: "slider" }, h("label", { for: "context-search" }, "A number, or a problem whose contexts are wanted"), this.search), this.sorting, this.found, this.table, this.paging);
@@ -59,7 +59,7 @@ export class ProveView {
   }
 
   #refused(reason) {
-    const other = this.state.specs.findIndex((spec) => !whyNotListed(spec));
+    const other = this.state.specs.findIndex((spec, number) => number !== this.state.model && !whyNotListed(spec));
     replace(this.verdict, [h("p", {}, reason), ...(other < 0 ? [] : [button(`Show ${this.state.specs[other].name}`, () => this.state.set({ model: other }))])]);
   }
 
