@@ -34,8 +34,7 @@ from tenfold.core.files import write_atomically
 from tenfold.data.batch import Batcher
 from tenfold.features.proofs.contexts import LIMIT, TooMany
 from tenfold.features.proofs.declarations import trusted, violations
-from tenfold.features.proofs.overflow import Overflow
-from tenfold.features.proofs.prover import METERED, Progress, Prover, weights_hash
+from tenfold.features.proofs.prover import METERED, Overflow, Progress, Prover, weights_hash
 from tenfold.features.proofs.rounding import FLOAT64, Meter
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
