@@ -228,6 +228,32 @@ def test_what_float64_absorbs_is_not_proved(adder):
     assert "no proof" in found.summary()
 
 
+def scaled(model, factor):
+    """The same function, but for eps: the vectors before every norm are this many times as long."""
+    model = copy.deepcopy(model)
+    for name, x in model.state_dict().items():
+        if name.endswith("own.2.table") or any(
+            part in name for part in ("embedding", "attention.out", "contract")
+        ):
+            x *= factor
+    return model
+
+
+def test_what_could_overflow_is_not_proved_in_float32(adder):
+    """The largest factor at which torch's order of sums gives the right answers; another order may not."""
+    model, batcher = adder.model("final"), adder.built.batcher
+    fine = certify_model(scaled(model, 2.0**20), batcher)
+    assert (fine.verdict, fine.wrong) == ("proved", 0)
+    prover = Prover(model, batcher)
+    large = next(
+        changed
+        for power in range(66, 50, -1)
+        if (prover.margins(changed := scaled(model, 2.0**power)) > 0).all()
+    )
+    found = certify_model(large, batcher)
+    assert (found.verdict, found.bound) == ("proved in exact arithmetic", None)
+
+
 def test_what_no_bound_covers_is_not_proved(small, parts, monkeypatch):
     """Encodings that turn state no bounds: right on every context is then all that is said."""
     built = build(small(pe=parts({"name": "rotary", "axis": "column"})))

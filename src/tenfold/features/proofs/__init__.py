@@ -5,7 +5,7 @@ A model whose attention sees a few digit columns meets a finite number of contex
 | file | content |
 |---|---|
 | `certify.py` | the whole path of a proof; certificates |
-| `prover.py` | the hypotheses, the contexts of a model, its margins on them |
+| `prover.py` | the hypotheses, the contexts of a model, its margins on them, whether some order of sums could overflow |
 | `contexts.py` | every context that a task can produce, found by search |
 | `rounding.py` | bounds on rounding errors in float32 and float64 |
 | `declarations.py` | which components the prover knows; tests of what the others, and these, declare |

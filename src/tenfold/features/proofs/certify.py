@@ -34,7 +34,7 @@ from tenfold.core.files import write_atomically
 from tenfold.data.batch import Batcher
 from tenfold.features.proofs.contexts import LIMIT, TooMany
 from tenfold.features.proofs.declarations import trusted, violations
-from tenfold.features.proofs.prover import METERED, Progress, Prover, weights_hash
+from tenfold.features.proofs.prover import METERED, Overflow, Progress, Prover, weights_hash
 from tenfold.features.proofs.rounding import FLOAT64, Meter
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
@@ -111,9 +111,9 @@ def prove(
     ).all():  # float32 shows no error, so repeat in float64, and bound what it rounds
         bounded = len(margins) <= METERED if rounding is None else rounding
         exact = copy.deepcopy(model).double()
-        with Meter(exact, coarse=not bounded) as meter:
+        with Meter(exact, coarse=not bounded) as meter, Overflow(exact) as sizes:
             margins = prover.margins(exact, progress=progress)
-        bound = _margin_bound(meter.bound()) if bounded else None
+        bound = _margin_bound(meter.bound()) if bounded and sizes.fits() else None
         bound64 = _margin_bound(meter.bound(FLOAT64))
     wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
     margin, counterexamples = float(margins.min()), prover.counterexamples(model, wrong)

@@ -69,8 +69,8 @@ class ColumnTask(NamedTuple):
 def problem_of(task: Any) -> ColumnTask:
     """The tasks, each written down from its meaning."""
     options: dict[str, Any] = {"name": task} if isinstance(task, str) else dict(task)
-    name = options.pop("name")
-    base, terms, size, most = (options.get(key, usual) for key, usual in (("base", 10), ("terms", 2), ("multiplier", 1), ("most", None)))
+    name, most = options.pop("name"), options.get("most")
+    base, terms, size = options.get("base", 10), options.get("terms", 2), options.get("multiplier", 1)
     known = {"addition": {"base", "terms"}, "parity": set(), "multiplication": {"base", "multiplier", "most"}}
     if {k for k, v in options.items() if v not in (None, False)} - known.get(name, {"base"}):
         raise Refused(f"the options {options} of the task {name}")

@@ -12,10 +12,13 @@ import itertools
 import math
 import time
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import Batch, Batcher
@@ -23,6 +26,7 @@ from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import DIGITS, Digits, Ints, significant
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
+from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.features.proofs.contexts import LIMIT, Contexts, TooMany, View, reachable
 from tenfold.models.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.models.locality_check import logits_at
@@ -35,6 +39,7 @@ SAMPLES = (1024, 16_384, 65_536)  # sizes of the samples that `refuted` tries be
 SUSPECTS = 2048  # contexts that failed last time and are tried first
 LONG = 100_000  # the greatest number of digits for which an encoding's limit is tested
 SHOWN = 10  # counterexamples in a certificate
+ROOM = 2.0**126  # below the largest float32 number, 2^128, with room for rounding
 
 Progress = Callable[[int, int], None]  # contexts done, contexts in all (0 where that is not known)
 Floats = NDArray[np.float64]
@@ -312,3 +317,50 @@ def weights_hash(model: Model) -> str:
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
+
+
+class Overflow:
+    """Can some order of its sums overflow float32? `with Overflow(model) as sizes: ...`, then `sizes.fits()`.
+
+    A proof in float32 assumes that none does. Torch's own order may just fit where another one does not. So every sum
+    is bounded by its number of terms times the largest of them.
+
+    Model and inputs are those of a proof, in float64. What is measured: the inputs and outputs of linear layers and
+    layer norms. Attention multiplies outputs with each other, and with the tables of encodings.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.largest = torch.zeros((), dtype=torch.float64)
+        self._hooks: list[RemovableHandle] = []
+
+    def __enter__(self) -> Self:
+        tables = [
+            x.detach().abs().max().double()
+            for module in self.model.modules()
+            if isinstance(module, PositionalEncoding)
+            for x in module.parameters()
+        ]
+        table = torch.stack([torch.ones((), dtype=torch.float64), *tables]).max()
+
+        def ran(layer: Any, given: tuple[Tensor, ...], out: Tensor) -> None:
+            with torch.no_grad():
+                x, y = given[0].abs().max().double(), out.abs().max().double()
+                terms = x * x
+                if isinstance(layer, nn.Linear):
+                    weight, bias = (p.abs().max().double() for p in (layer.weight, layer.bias))
+                    terms = torch.maximum(x * weight + bias, y * torch.maximum(y, table))
+                self.largest = torch.maximum(self.largest, given[0].shape[-1] * terms)
+
+        for module in self.model.modules():
+            if isinstance(module, nn.Linear | nn.LayerNorm):
+                self._hooks.append(module.register_forward_hook(ran))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
+
+    def fits(self) -> bool:
+        """Whether no sum can leave the numbers of float32; False where something was not a number."""
+        return bool(self.largest < ROOM)
