@@ -43,7 +43,7 @@ class Ended:
             return f"ended by {signal.Signals(-self.code).name}"
         if len(errors) > 1:
             return f"{len(errors)} lines of errors"
-        if self.code in (2, 3) and not errors:
+        if self.code in (2, 3) and not errors and "not checked:" not in self.out:
             return f"exit code {self.code} without an error: {self.err.strip()[-200:]}"
         return None
 
