@@ -61,6 +61,8 @@ def run(
     does is interrupted, as a person would, and then has 30 seconds to end.
     """
     out, err = folder / ".out", folder / ".err"
+    for path in (out, err):
+        path.touch()  # a process may be killed before it opens them
     began = time.monotonic()
     sys.stdout.flush()
     sys.stderr.flush()

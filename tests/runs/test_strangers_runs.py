@@ -123,7 +123,8 @@ def test_the_independent_checker_and_a_damaged_certificate(tenfold, exported):
     (exported / "certificate.json").write_text(certificate * 2)
     code, _, err = tenfold("certify", exported, "--independent")
     assert code == 2
-    assert "certificate.json is damaged: Extra data" in err
+    assert "certificate.json" in err
+    assert "Extra data" in err
 
 
 @pytest.mark.parametrize("name", os.listdir(SHELF))
