@@ -43,7 +43,7 @@ class Ended:
             return f"ended by {signal.Signals(-self.code).name}"
         if len(errors) > 1:
             return f"{len(errors)} lines of errors"
-        if self.code in (2, 3) and not errors:
+        if self.code in (2, 3) and not errors and "not checked:" not in self.out:
             return f"exit code {self.code} without an error: {self.err.strip()[-200:]}"
         return None
 
@@ -61,6 +61,8 @@ def run(
     does is interrupted, as a person would, and then has 30 seconds to end.
     """
     out, err = folder / ".out", folder / ".err"
+    for path in (out, err):
+        path.touch()  # a process may be killed before it opens them
     began = time.monotonic()
     sys.stdout.flush()
     sys.stderr.flush()

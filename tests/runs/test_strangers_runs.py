@@ -111,6 +111,22 @@ def test_exported_files_agree_with_their_manifest(exported):
     assert Run.open(exported).model()
 
 
+def test_a_changed_digit_in_the_recipe_of_an_export_is_noticed(exported):
+    path = exported / "recipe.yaml"
+    path.write_text(path.read_text().replace("validation_n: ", "validation_n: 1", 1))
+    with pytest.raises(TenfoldError, match=r"recipe\.yaml is damaged: it was changed after"):
+        Run.open(exported)
+
+
+def test_the_independent_checker_and_a_damaged_certificate(tenfold, exported):
+    certificate = (SHELF / "comparison" / "certificate.json").read_text()
+    (exported / "certificate.json").write_text(certificate * 2)
+    code, _, err = tenfold("certify", exported, "--independent")
+    assert code == 2
+    assert "certificate.json" in err
+    assert "Extra data" in err
+
+
 @pytest.mark.parametrize("name", os.listdir(SHELF))
 def test_the_models_of_the_package_have_a_manifest(name):
     assert (SHELF / name / "manifest.json").is_file()

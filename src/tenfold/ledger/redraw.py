@@ -62,7 +62,7 @@ def redraw(
     chosen = list(_experiments(name))
     to = shelf if out is None else Path(out)
     try:
-        done = []
+        done: list[Redrawn] = []
         for each in chosen:
             if progress is not None:
                 progress(each.id)

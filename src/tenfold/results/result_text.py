@@ -29,7 +29,7 @@ def readable_cells(lines: Sequence[Row], metric: str = "exact") -> list[Row]:
 
     The metric is that of the line, if it has such a column.
     """
-    lines_shown = []
+    lines_shown: list[Row] = []
     for line in lines:
         number = partial(number_text, metric=line.get("metric", metric))
         shown = _without_bounds(line)

@@ -10,6 +10,7 @@ components. One that another file extends, that is found in `./papers`, or that 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import itertools
@@ -25,6 +26,7 @@ from tenfold.core.errors import TenfoldError, unknown
 from tenfold.core.stored_files import (
     parse_yaml,
     read_json_mapping,
+    read_manifest,
     read_mapping,
     stored_mapping,
 )
@@ -239,12 +241,15 @@ def stored_recipe(folder: Path) -> Recipe:
 
 
 def recipe_hash(folder: Path) -> str | None:
-    """The hash that the folder states of its recipe; None for runs of version 0.1, and for exported models."""
-    try:
+    """The hash that the folder states of its recipe, in `environment.json` or a manifest; None in version 0.1."""
+    with contextlib.suppress(FileNotFoundError):
         stated = read_json_mapping(folder, "environment.json", "an environment").get(RECIPE_HASH)
-    except FileNotFoundError:
-        return None
-    return str(stated) if stated is not None else None
+        if stated is not None:
+            return str(stated)
+    with contextlib.suppress(FileNotFoundError):
+        if (known := read_manifest(folder).get(RUN_RECIPE)) is not None:
+            return str(known.get("sha256"))
+    return None
 
 
 def of_papers() -> dict[str, ScaledRecipe]:

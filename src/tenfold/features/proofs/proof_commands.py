@@ -113,9 +113,15 @@ def _independent(name: str, given: bool) -> None:
         raise TenfoldError(
             f"{run.folder} is not an exported model with a certificate; `tenfold export {name} --out FOLDER` makes one"
         )
+    run.weights()  # the files agree with the manifest
     if changed := other_statement(run):
         raise TenfoldError(f"the certificate is about another model than the recipe: {changed}")
-    raise SystemExit(independent_checker.main(str(run.folder)))
+    try:
+        code = independent_checker.main(str(run.folder))
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise TenfoldError(f"{run.folder / 'certificate.json'} is damaged: {reason}") from None
+    raise SystemExit(code)
 
 
 @app.command
