@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 
@@ -15,7 +14,6 @@ from tenfold.league.league_page import as_csv, as_json, page
 from tenfold.league.league_text import table_lines
 from tenfold.league.standing import standings
 from tenfold.league.tracks import TRACKS, track_at
-from tenfold.results.row_schema import EMPTY
 from tenfold.results.tables import Collected
 from tenfold.runs.recipe import Recipe
 
@@ -23,28 +21,8 @@ ADDITION, TEXT = TRACKS["addition"], TRACKS["text"]
 RIGHT = dict.fromkeys(range(1, 11), 1.0)
 
 
-def add(collected, track, entry, values, seed=0, reason=None):
-    """Rows of an entry: a value for each length."""
-    recipe = track.recipe(entry, ENTRIES[entry].values(track)).replace(seed=seed)
-    environment = {"tenfold": "0.2.0", "commit": "abc", "date": "2026-11-18"}
-    run = {
-        "run": recipe.run_name, "recipe": json.dumps(recipe.as_json()), "environment": json.dumps(environment),
-        "parameters": 100, "steps": 10, "train_seconds": 1.0, "reason": reason, "best_step": 10,
-        "fingerprint": recipe.fingerprint, "seed": seed,
-    }  # fmt: skip
-    rows = [
-        {
-            **EMPTY, "recipe": recipe.name, "fingerprint": recipe.fingerprint, "seed": seed, "slice": "uniform",
-            "metric": track.metric, "length": length, "value": value, "n": 200, "checkpoint": "best",
-        }
-        for length, value in values.items()
-    ]  # fmt: skip
-    collected.runs.append(run)
-    collected.rows.extend(rows)
-
-
 @pytest.fixture(scope="module")
-def ranked():
+def ranked(add):
     collected = Collected()
     for seed, far in enumerate((0.995, 0.4, 0.3)):
         add(collected, ADDITION, "rotary", {**RIGHT, 11: far, 12: 0.95 if far > 0.9 else 0.0}, seed)
@@ -95,7 +73,7 @@ def test_the_figure_has_the_best_of_each_label_and_suspects_that_fit(ranked, tmp
         draw_league(ADDITION, ranked[-1:], tmp_path / "none")
 
 
-def test_text_holds_while_perplexity_stays():
+def test_text_holds_while_perplexity_stays(add):
     collected = Collected()
     add(collected, TEXT, "alibi", {128: 5.0, 256: 5.02, 512: 5.4, 1152: 9.0})
     add(collected, TEXT, "none", {128: 5.1, 256: 9.0})

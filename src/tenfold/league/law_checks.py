@@ -181,10 +181,10 @@ def _gradients(subject: Subject) -> None:
 
 
 Law = Callable[[Subject], None]
-LAWS: tuple[tuple[str, Law], ...] = (
+LAWS: tuple[tuple[str, Law], ...] = (  # a promise first: models rely on it
+    ("positions may be moved where it says so", _invariance),
     ("a prefix is read as in the longer sequence", _prefix),
     ("cached decoding equals uncached", _cached),
     ("a row alone is the row in a batch of several lengths", _alone),
     ("finite at ten times the length", _finite),
-    ("positions may be moved where it says so", _invariance),
 )

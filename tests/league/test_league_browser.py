@@ -1,0 +1,91 @@
+"""The page of the league in a real browser: sorting, filtering, curves, phone and dark mode, offline."""
+
+import os
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tenfold.league.entries import ENTRIES
+from tenfold.league.league_page import page as as_html
+from tenfold.league.standing import standings
+from tenfold.league.tracks import TRACKS
+from tenfold.results.tables import Collected
+
+pytestmark = pytest.mark.full
+ADDITION, RIGHT = TRACKS["addition"], dict.fromkeys(range(1, 11), 1.0)
+QUIET = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+VIEWS = {"desk": ("light", 1100), "dark": ("dark", 1100), "phone": ("light", 375), "dark-phone": ("dark", 375)}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)  # fmt: skip
+    if program is None:
+        if os.environ.get("TENFOLD_BROWSER") == "required":
+            pytest.fail("there is no browser here, and TENFOLD_BROWSER is required")
+        pytest.skip("there is no browser here")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program, args=list(QUIET))
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, add):
+    """A page with every entry of addition and 20 of text, with numbers of our own."""
+    made = {}
+    for name, far in (("addition", {11: 0.5, 20: 0.0}), ("text", {})):
+        collected, track = Collected(), TRACKS[name]
+        for number, entry in enumerate(each for each in ENTRIES.values() if each.suits(track)):
+            reached = {**RIGHT, **far} if name == "addition" else {128: 5 + number / 99, 256: 6.0}
+            if entry.name == "cope":
+                reached = {**reached, min(reached): 0.1 if name == "addition" else 99.0}
+            add(collected, track, entry.name, reached)
+        made[name] = track, standings(track, collected)
+    path = tmp_path_factory.mktemp("page") / "league.html"
+    path.write_text(as_html(made, "laptop"))
+    return path
+
+
+@pytest.fixture(params=VIEWS)
+def view(request, browser, written):
+    scheme, width = VIEWS[request.param]
+    context = browser.new_context(
+        color_scheme=scheme, viewport={"width": width, "height": 800}, offline=True
+    )
+    page, messages, requested = context.new_page(), [], []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto(written.as_uri())
+    yield page
+    assert messages == []
+    assert all(url.startswith("file:") for url in requested)
+    context.close()
+
+
+def test_rows_sort_filter_and_show_their_curve(view):
+    section = view.locator("section#addition")
+    rows = section.locator("tbody tr")
+    assert rows.count() == len([entry for entry in ENTRIES.values() if entry.suits(ADDITION)])
+    assert view.locator("section#text tbody tr").count() >= 20
+    section.locator("thead button").first.click()
+    names = rows.evaluate_all("all => all.map(row => row.dataset.entry)")
+    assert names == sorted(names)
+    section.locator("thead button").first.click()
+    assert rows.evaluate_all("all => all.map(row => row.dataset.entry)") == names[::-1]
+    section.locator("thead button").nth(2).click()
+    section.locator('button[data-label="window"]').click()
+    visible = [row.get_attribute("data-label") for row in rows.all() if row.is_visible()]
+    assert visible
+    assert set(visible) == {"window"}
+    section.locator('button[data-label="window"]').click()
+    row = section.locator('tr[data-entry="rotary"]')
+    row.click()
+    assert section.locator("g.curve.on").get_attribute("data-entry") == "rotary"
+    assert "rotary (generic)" in section.locator("p.shown").inner_text()
+    unfit = section.locator('tr[data-entry="cope"]').inner_text()
+    assert "does not fit" in unfit
+    assert "91.0%" in unfit
+    assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
