@@ -67,7 +67,10 @@ TRAIN: dict[str, Any] = {
 }  # fmt: skip
 TRAINED = list(range(1, 11))
 LADDER = (10, 11, 12, 13, 15, 17, 20, 25, 30, 40, 50, 75, 100, 150, 200)
-EXACT: dict[str, Any] = {"data": {"length": 10, "sampler": "lengths", "lengths": "bucketed"}, "model": DECODER}
+EXACT: dict[str, Any] = {
+    "data": {"length": 10, "sampler": "lengths", "lengths": "bucketed"},
+    "model": DECODER,
+}
 EXACT |= {"train": TRAIN, "eval": _eval(TRAINED, 500, [3, 6, 8, 10])}
 NUMBERS = frozenset({"encoding", "positions", "columns", "in-place", "recurrent"})
 SEQUENCES = frozenset({"encoding", "positions", "columns", "recurrent"})
