@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import decoding, encodings, probe, step, sweep, time_to_accuracy
+from benchmarks import decoding, encodings, load, probe, step, sweep, time_to_accuracy
 from tenfold.training.loop import keep_memory
 
 BENCHMARKS: dict[str, Any] = {
@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, Any] = {
     "decoding": decoding,
     "sweep": sweep,
     "probe": probe,
+    "load": load,
 }
 HERE = Path(__file__).parent
 

@@ -1,12 +1,11 @@
-"""Load: thousands of run folders, long questions, a large text. Time and the most memory, of a process of its own.
+"""Load: thousands of run folders. Time and the most memory, of a process of its own.
 
-python -m benchmarks load            # 1,000 and 10,000 runs of 200 rows, 10^7 digits, 1 GB of text
+python -m benchmarks load            # 1,000 and 10,000 runs of 200 rows
 python -m benchmarks load --quick    # tiny sizes
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -26,13 +25,9 @@ COMMAND = [sys.executable, "-m", "tenfold"]
 
 def run(quick: bool, full: bool) -> dict[str, Any]:
     counts = (20, 40) if quick else (1_000, 10_000)
-    digits, size = (1_000, 2**18) if quick else (10**7, 10**9)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         lines = [line for count in counts for line in _runs(folder, count)]
-        lines += _questions(folder, digits)
-        lines += _text(folder, size)
-        lines += _evaluation(folder, 200 if quick else 20_000)
     return {"lines": lines}
 
 
@@ -75,53 +70,6 @@ def _runs(folder: Path, count: int) -> list[dict[str, Any]]:
     lines = [_measured(what, words, place.parent) for words in commands]
     shutil.rmtree(place.parent)
     return lines
-
-
-def _questions(folder: Path, digits: int) -> list[dict[str, Any]]:
-    question = folder / "question.txt"
-    lines = []
-    for name, text in (
-        ("addition", f"{'7' * digits}+{'8' * digits}"),
-        ("parity", "10" * (digits // 2)),
-    ):
-        question.write_text(text)
-        lines.append(_asked(name, question, digits, folder))
-    return lines
-
-
-def _asked(name: str, question: Path, digits: int, folder: Path) -> dict[str, Any]:
-    code = f"import tenfold; print(tenfold.open('{name}').ask(open('{question}').read()).right)"
-    return _measured(
-        f"a question of {digits:,} digits", [name, "ask"], folder, [sys.executable, "-c", code]
-    )
-
-
-def _text(folder: Path, size: int) -> list[dict[str, Any]]:
-    """A corpus in one file, and in a hundred."""
-    line = b"the quick brown fox jumps over the lazy dog and runs 1234567890 times\n"
-    lines = []
-    for count in (1, 100):
-        place = folder / f"text-{count}"
-        place.mkdir()
-        for number in range(count):
-            with (place / f"{number}.txt").open("wb") as file:
-                for part in range(max(1, size // count // len(line) // 1000)):
-                    file.write(b"%d %d\n" % (number, part) + line * 1000)
-        recipe = {
-            "name": "text", "task": {"name": "text", "corpus": {"name": "files", "path": str(place)}},
-            "model": {"kind": "decoder", "layers": 1, "width": 16, "heads": 2}, "data": {"length": 32}, "pe": "alibi",
-            "train": {"steps": 1, "batch": 1}, "eval": {"lengths": [32], "n": 1, "validation_n": 1},
-        }  # fmt: skip
-        (folder / "text.yaml").write_text(json.dumps(recipe))
-        words = ["train", "text.yaml", "--out", f"trained-{count}"]
-        lines.append(_measured(f"{size / 1e9:g} GB of text in {count} files", words, folder))
-        shutil.rmtree(place)
-    return lines
-
-
-def _evaluation(folder: Path, length: int) -> list[dict[str, Any]]:
-    words = ["eval", "addition", "--lengths", str(length), "--n", "1"]
-    return [_measured(f"evaluation at {length:,} digits", words, folder)]
 
 
 def _measured(

@@ -303,7 +303,7 @@ def _write_result(
 def _tidy(folder: Path) -> None:
     """Remove the unfinished files of a process that was killed; the folder must be leased to this one."""
     for name in FILES:
-        for left in folder.glob(f".{name}-*"):
+        for left in folder.glob(f".{name}[-.]*"):
             remove(left)
 
 
