@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tenfold as library
-from tenfold.league.run_league import Place, harvest, run_league
+from tenfold.league.run_league import LeaguePlace, harvest, run_league
 
 EXAMPLES = Path(library.__file__).parents[2] / "examples"
 OWN = """
@@ -37,7 +37,7 @@ class Mine(PositionalEncoding):
 def table(tmp_path_factory):
     """A folder of results with one row."""
     folder = tmp_path_factory.mktemp("league")
-    place = Place(folder / "runs", folder / "results", workers=1)
+    place = LeaguePlace(folder / "runs", folder / "results", workers=1)
     said = []
     outcome = run_league("parity", scale="smoke", only="none", place=place, say=said.append)
     assert (outcome.done, outcome.failed) == (["none, seed 0"], {})

@@ -66,11 +66,11 @@ def run(
 
     `tenfold league run --track addition --only rotary,alibi --seeds 0-2 --workers 2`
     """
-    from tenfold.league.run_league import Place, run_league
+    from tenfold.league.run_league import LeaguePlace, run_league
     from tenfold.sweeps.sweep import pool_of
 
     pool_of(on, workers, address)  # raises first where one of these is wrong
-    place = Place(out, results, on, workers, address)
+    place = LeaguePlace(out, results, on, workers, address)
     wanted = parse_numbers(seeds, "seed", 0)
     outcome = run_league(
         track, scale=scale, only=only, seeds=wanted, layers=layers, place=place, dry_run=dry_run
@@ -101,9 +101,9 @@ def enter_(
     """
     from tenfold.league.enter import enter
     from tenfold.league.league_text import table_lines
-    from tenfold.league.run_league import Place
+    from tenfold.league.run_league import LeaguePlace
 
-    place = Place(out, results, workers=1)
+    place = LeaguePlace(out, results, workers=1)
     made = enter(file, track, scale=scale, seeds=parse_numbers(seeds, "seed", 0), place=place)
     print("\n".join(table_lines(made.track, made.ranked)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tenfold.evals.metrics import direction
-from tenfold.league.tracks import ROUNDED, TRIED, Track
+from tenfold.league.tracks import ROUNDED, TRIED, LeagueTrack
 from tenfold.runs.build import build
 from tenfold.runs.cost import count
 from tenfold.runs.recipe import Recipe
@@ -18,7 +18,7 @@ def flops_per_step(recipe: Recipe) -> int:
     return count(build(alike)).flops_per_step
 
 
-def within_budget(track: Track, recipe: Recipe, share: float = 1.0) -> Recipe:
+def within_budget(track: LeagueTrack, recipe: Recipe, share: float = 1.0) -> Recipe:
     """The recipe with the steps that a share of the budget allows: a costlier method has fewer."""
     steps = int(track.budget * share / flops_per_step(recipe)) // ROUNDED * ROUNDED
     steps = max(steps, ROUNDED)
@@ -26,7 +26,7 @@ def within_budget(track: Track, recipe: Recipe, share: float = 1.0) -> Recipe:
     return recipe.replace(train=train, eval={"every": min(recipe.eval.every, steps)})
 
 
-def trials(track: Track, recipe: Recipe) -> list[Recipe]:
+def trials(track: LeagueTrack, recipe: Recipe) -> list[Recipe]:
     """The recipes that learning rates are tried with: seed 0, a share of the budget each, no ladder. None for one rate."""
     if len(track.rates) < 2:
         return []
@@ -38,7 +38,7 @@ def trials(track: Track, recipe: Recipe) -> list[Recipe]:
     ]
 
 
-def tried(track: Track, runs: Sequence[Run]) -> dict[float, float]:
+def tried(track: LeagueTrack, runs: Sequence[Run]) -> dict[float, float]:
     """What each rate reached on validation problems of trained lengths: the mean over lengths."""
     scores: dict[float, float] = {}
     for run in runs:
@@ -55,7 +55,7 @@ def tried(track: Track, runs: Sequence[Run]) -> dict[float, float]:
     return scores
 
 
-def chosen_rate(track: Track, scores: Mapping[float, float]) -> float:
+def chosen_rate(track: LeagueTrack, scores: Mapping[float, float]) -> float:
     """The best rate, the lowest of equal ones; with one rate, that one."""
     if not scores:
         return track.rates[0]

@@ -20,7 +20,7 @@ from tenfold.league.entries import ENTRIES, LeagueEntry
 from tenfold.league.law_checks import check_laws
 from tenfold.league.run_league import (
     LeagueOutcome,
-    Place,
+    LeaguePlace,
     Say,
     expected,
     read_details,
@@ -29,20 +29,20 @@ from tenfold.league.run_league import (
     train_starts,
 )
 from tenfold.league.standing import Standing, read_league, shelf_folder, standings
-from tenfold.league.tracks import DEFAULT_SCALE, Track, track_at
+from tenfold.league.tracks import DEFAULT_SCALE, LeagueTrack, track_at
 from tenfold.results.tables import Collected
 from tenfold.runs.changed_recipe import given
 from tenfold.runs.own_components import REFERENCE, include, resolve
 from tenfold.runs.recipe import Recipe
 
-HERE = Place(workers=1)  # this process
+HERE = LeaguePlace(workers=1)  # this process
 
 
 @dataclass(frozen=True)
 class Entered:
     """The table with the new row in it, which is not committed."""
 
-    track: Track
+    track: LeagueTrack
     own: Standing
     ranked: list[Standing]  # all entries, the new one among them
 
@@ -57,7 +57,7 @@ def enter(
     *,
     scale: str = DEFAULT_SCALE,
     seeds: Sequence[int] = (0,),
-    place: Place = HERE,
+    place: LeaguePlace = HERE,
     say: Say = tell,
 ) -> Entered:
     """Train an encoding of one's own under the rules of a track, and rank it among the committed rows.
@@ -112,14 +112,16 @@ def own_encoding(file: str) -> str:
     return name
 
 
-def law_recipe(track: Track, recipe: Recipe) -> Recipe:
+def law_recipe(track: LeagueTrack, recipe: Recipe) -> Recipe:
     """A recipe that laws are checked with: text has no problems, so its encodings are tried on sums."""
     if track.metric == "exact":
         return recipe
     return track_at("addition").recipe(recipe.pe.name, {"pe": recipe.pe})
 
 
-def _among(track: Track, scale: str, name: str, own: Collected, place: Place) -> Entered:
+def _among(
+    track: LeagueTrack, scale: str, name: str, own: Collected, place: LeaguePlace
+) -> Entered:
     shelves = (place.results,) if (place.results / "league").is_dir() else ()
     there = read_league(track, scale, shelves)
     details = read_details(shelf_folder(track, scale, shelves))

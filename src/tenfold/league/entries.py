@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.league.tracks import Track
+from tenfold.league.tracks import LeagueTrack
 
 LABELS = ("generic", "significance", "window", "calibrated", "scratchpad", "loops")
 LIMIT = 640  # tokens of the longest problem: sums of 200 digits have 606
@@ -33,12 +33,12 @@ class LeagueEntry:
     changes: Mapping[str, Any] = field(default_factory=dict)
     by_track: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def values(self, track: Track) -> dict[str, Any]:
+    def values(self, track: LeagueTrack) -> dict[str, Any]:
         """The changes of the track's recipe."""
         own = self.by_track.get(track.name, {})
         return {"pe": self.pe, "label": self.label, "about": self.words, **self.changes, **own}
 
-    def suits(self, track: Track) -> bool:
+    def suits(self, track: LeagueTrack) -> bool:
         return self.group in track.suits
 
 
@@ -177,7 +177,7 @@ ENTRIES: Mapping[str, LeagueEntry] = {
 }
 
 
-def entries_of(track: Track, only: str | None = None) -> list[LeagueEntry]:
+def entries_of(track: LeagueTrack, only: str | None = None) -> list[LeagueEntry]:
     """The entries of a track, the best known first; `only`: those named, separated by commas."""
     chosen = [entry for entry in _in_order() if entry.suits(track)]
     if only is None:

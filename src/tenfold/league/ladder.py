@@ -10,7 +10,7 @@ from typing import Any
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.core.stored_files import read_json_mapping
-from tenfold.league.tracks import Track
+from tenfold.league.tracks import LeagueTrack
 from tenfold.results.collect import collect
 from tenfold.results.row_schema import Row, row_key
 from tenfold.results.tables import Collected
@@ -28,7 +28,7 @@ class Climb:
     ended: str = ""
 
 
-def climb(track: Track, run: Run) -> Climb:
+def climb(track: LeagueTrack, run: Run) -> Climb:
     """Measure a run at the lengths of the ladder, or read what was measured."""
     asked = {"lengths": list(track.ladder), "slices": list(track.slices), "n": track.n}
     path = run.folder / LADDER_FILE
@@ -42,7 +42,7 @@ def climb(track: Track, run: Run) -> Climb:
     return climbed
 
 
-def _climb(track: Track, run: Run) -> Climb:
+def _climb(track: LeagueTrack, run: Run) -> Climb:
     rows: list[dict[str, Any]] = []
     without = 0
     for length in track.ladder:
@@ -59,7 +59,7 @@ def _climb(track: Track, run: Run) -> Climb:
     return Climb(rows)
 
 
-def measured(track: Track, run: Run, folder: Path | None = None) -> tuple[Collected, str]:
+def measured(track: LeagueTrack, run: Run, folder: Path | None = None) -> tuple[Collected, str]:
     """All rows of a run's best checkpoint, those of its ladder included, and why the ladder ended."""
     collected = collect(folder or run.folder)
     if collected.problems:

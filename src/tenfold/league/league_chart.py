@@ -12,7 +12,7 @@ from html import escape
 
 from tenfold.evals.metrics import direction
 from tenfold.league.standing import Standing
-from tenfold.league.tracks import Track
+from tenfold.league.tracks import LeagueTrack
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 42
@@ -32,7 +32,7 @@ def hue(label: str) -> str:
     return f"var(--hue-{HUES.get(label, 'ink')})"
 
 
-def chart(track: Track, standings: Sequence[Standing]) -> str:
+def chart(track: LeagueTrack, standings: Sequence[Standing]) -> str:
     """An SVG with a line for the median and an area from the worst to the best seed of every entry."""
     lengths = sorted({length for one in standings for length in one.curve})
     if not lengths:
@@ -49,7 +49,7 @@ def chart(track: Track, standings: Sequence[Standing]) -> str:
 class _Scale:
     """From a length and a value to a point of the drawing."""
 
-    def __init__(self, track: Track, first: int, last: int) -> None:
+    def __init__(self, track: LeagueTrack, first: int, last: int) -> None:
         self.rises = direction(track.metric) > 0
         self.first, self.last = math.log(first), math.log(max(last, first + 1))
 
@@ -63,7 +63,7 @@ class _Scale:
         return HEIGHT - BOTTOM - min(max(share, -0.1), 1.0) * (HEIGHT - TOP - BOTTOM)
 
 
-def _axes(track: Track, scale: _Scale, lengths: Sequence[int]) -> str:
+def _axes(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> str:
     low, parts = HEIGHT - BOTTOM, []
     ticks = (0.0, 0.5, 0.9, 1.0) if scale.rises else (1.0, 1.5, 2.0, 4.0)
     for tick in ticks:
@@ -89,7 +89,7 @@ def _axes(track: Track, scale: _Scale, lengths: Sequence[int]) -> str:
     return "".join(parts)
 
 
-def _curve(track: Track, scale: _Scale, one: Standing) -> str:
+def _curve(track: LeagueTrack, scale: _Scale, one: Standing) -> str:
     middle, low, high = [], [], []
     references = {seed: one.curve.get(track.trained, {}).get(seed) for seed in one.seeds}
     for length, by in one.curve.items():

@@ -21,7 +21,7 @@ from tenfold.evals.metrics import is_share
 from tenfold.league.entries import SUSPECTS
 from tenfold.league.league_chart import HUES as OF_LABEL
 from tenfold.league.standing import Standing
-from tenfold.league.tracks import LEVELS, Track
+from tenfold.league.tracks import LEVELS, LeagueTrack
 
 SIZE = (7.2, 3.6)  # inches
 LOOK: dict[Any, Any] = {"font.size": 9, "legend.frameon": False, "axes.linewidth": 0.7}
@@ -38,7 +38,7 @@ def chosen(ranked: Sequence[Standing]) -> list[Standing]:
     return list({one.entry: one for one in (*best.values(), *suspects)}.values())
 
 
-def draw_league(track: Track, ranked: Sequence[Standing], path: Path) -> tuple[Path, Path]:
+def draw_league(track: LeagueTrack, ranked: Sequence[Standing], path: Path) -> tuple[Path, Path]:
     """Write the figure as PNG and SVG: the median over seeds as a line, the area to the worst seed below it."""
     shown = chosen(ranked)
     if not shown:
@@ -103,7 +103,7 @@ def _ticks(lengths: Sequence[int], trained: int) -> list[int]:
     return kept[:MOST_TICKS]
 
 
-def caption(track: Track, ranked: Sequence[Standing]) -> str:
+def caption(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
     """What the figure shows, with the numbers of every curve."""
     parts = []
     for one in chosen(ranked):

@@ -26,11 +26,11 @@ from tenfold.league.tracks import (
     LEVELS,
     TRACKS,
     TRIED,
-    Track,
+    LeagueTrack,
     track_at,
 )
 
-Table = dict[str, tuple[Track, list[Standing]]]
+Table = dict[str, tuple[LeagueTrack, list[Standing]]]
 HEADINGS = (
     "entry", "label", "at trained lengths", "holds 99%", "worst seed", "holds 90%", "seeds",
     "parameters", "steps", "rate",
@@ -159,7 +159,7 @@ def page(made: Table, scale: str) -> str:
     return document("The league", "\n".join([*body, SCRIPT]), STYLE)
 
 
-def _section(track: Track, ranked: Sequence[Standing]) -> str:
+def _section(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
     labels = [label for label in LABELS if any(one.label == label for one in ranked)]
     labels += sorted({one.label for one in ranked} - set(labels))
     buttons = "".join(
@@ -182,7 +182,7 @@ def _section(track: Track, ranked: Sequence[Standing]) -> str:
     )
 
 
-def _row(track: Track, one: Standing) -> str:
+def _row(track: LeagueTrack, one: Standing) -> str:
     cells = [
         (one.entry, f"{escape(one.entry)}<small>{escape(one.words)}</small>"),
         (one.label, f'<span class="dot" style="--own: {hue(one.label)}"></span>{escape(one.label)}'),
@@ -203,7 +203,7 @@ def _row(track: Track, one: Standing) -> str:
     )
 
 
-def fit_words(track: Track, one: Standing) -> str:
+def fit_words(track: LeagueTrack, one: Standing) -> str:
     """What it reaches at trained lengths, with the 95% interval over problems where it is a share."""
     if not is_share(track.metric):
         return f"{one.median_fit:.3f}"
@@ -229,7 +229,7 @@ def score_words(one: Standing, level: float) -> str:
     return f"{one.multiple(level):g} x{more}"
 
 
-def told(track: Track, one: Standing) -> str:
+def told(track: LeagueTrack, one: Standing) -> str:
     """A row in a sentence, beside its curve."""
     words = [f"{one.entry} ({one.label}): {one.words}."]
     if is_share(track.metric):
@@ -258,7 +258,7 @@ def as_json(made: Table) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _values(track: Track, one: Standing) -> dict[str, Any]:
+def _values(track: LeagueTrack, one: Standing) -> dict[str, Any]:
     return {
         "entry": one.entry, "label": one.label, "words": one.words, "layers": one.layers, "fits": one.fits,
         "fit": one.fit, "fit_median": one.median_fit, "fit_interval": one.fit_interval, "proved": one.proved,
@@ -284,7 +284,7 @@ def as_csv(made: Table) -> str:
     return text.getvalue()
 
 
-def _flat(track: Track, one: Standing) -> Mapping[str, Any]:
+def _flat(track: LeagueTrack, one: Standing) -> Mapping[str, Any]:
     return {
         "entry": one.entry, "label": one.label, "layers": one.layers, "seeds": len(one.seeds),
         "metric": track.metric, "at_trained_lengths": one.median_fit, "fits": one.fits, "proved": one.proved,

@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.league.entries import entries_of
 from tenfold.league.standing import Standing, read_league, standings
-from tenfold.league.tracks import LEVELS, Track, track_at
+from tenfold.league.tracks import LEVELS, LeagueTrack, track_at
 
 
 def listing(track: str, scale: str, results: Path) -> tuple[list[str], list[dict[str, Any]]]:
@@ -27,7 +27,7 @@ def listing(track: str, scale: str, results: Path) -> tuple[list[str], list[dict
     return lines, values
 
 
-def summary(track: Track, one: Standing) -> str:
+def summary(track: LeagueTrack, one: Standing) -> str:
     """A standing in words: `fits (99.8% at trained lengths), holds 99% to 10 digits`."""
     fit = f"{one.median_fit:.1%}" if track.metric == "exact" else f"{one.median_fit:.3f}"
     if not one.fits:
@@ -38,7 +38,7 @@ def summary(track: Track, one: Standing) -> str:
     return f"fits ({fit}), holds {level:.0%} at {one.multiple(level):g} times the trained length"
 
 
-def table_lines(track: Track, ranked: Sequence[Standing]) -> list[str]:
+def table_lines(track: LeagueTrack, ranked: Sequence[Standing]) -> list[str]:
     """The table of a track; a row of one's own is marked with an arrow."""
     head = (
         "",
@@ -55,7 +55,7 @@ def table_lines(track: Track, ranked: Sequence[Standing]) -> list[str]:
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def _cells(track: Track, place: int, one: Standing) -> tuple[str, ...]:
+def _cells(track: LeagueTrack, place: int, one: Standing) -> tuple[str, ...]:
     mark = f"{'>' if one.own else ' '}{place}"
     if not one.fits:
         return (
@@ -82,7 +82,7 @@ def _cells(track: Track, place: int, one: Standing) -> tuple[str, ...]:
     )
 
 
-def fit_text(track: Track, one: Standing) -> str:
+def fit_text(track: LeagueTrack, one: Standing) -> str:
     """`99.8% (99.5 to 99.9)`, the 95% interval over problems; of text, the perplexity."""
     if one.fit_interval is None:
         return f"{one.median_fit:.3f}"

@@ -31,7 +31,7 @@ from tenfold.league.budget import (
 )
 from tenfold.league.entries import LeagueEntry, entries_of
 from tenfold.league.ladder import measured
-from tenfold.league.tracks import DEFAULT_SCALE, TRIED, Track, track_at
+from tenfold.league.tracks import DEFAULT_SCALE, TRIED, LeagueTrack, track_at
 from tenfold.ledger.results_folder import beside, commit
 from tenfold.results.committed import ROWS, RUNS, read_runs
 from tenfold.results.tables import Collected
@@ -54,7 +54,7 @@ def tell(line: str) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class LeaguePlace:
     """Where runs are trained and where rows are kept."""
 
     out: Path = OUT
@@ -84,13 +84,13 @@ class Start:
 
 
 def run_league(
-    track: str | Track,
+    track: str | LeagueTrack,
     *,
     scale: str = DEFAULT_SCALE,
     only: str | None = None,
     seeds: Sequence[int] = (0,),
     layers: int | None = None,
-    place: Place = Place(),
+    place: LeaguePlace = LeaguePlace(),
     dry_run: bool = False,
     say: Say = tell,
     progress: Callback | None = None,
@@ -112,18 +112,21 @@ def run_league(
 
 
 def starts_of(
-    track: Track, entries: Sequence[LeagueEntry], seeds: Sequence[int], layers: int | None = None
+    track: LeagueTrack,
+    entries: Sequence[LeagueEntry],
+    seeds: Sequence[int],
+    layers: int | None = None,
 ) -> list[Start]:
     """Every entry with every seed, the first seed of all entries first."""
     made = [(entry, track.recipe(entry.name, entry.values(track), layers)) for entry in entries]
     return [Start(entry, recipe.replace(seed=seed)) for seed in seeds for entry, recipe in made]
 
 
-def folder_of(track: Track, scale: str, place: Place = Place()) -> Path:
+def folder_of(track: LeagueTrack, scale: str, place: LeaguePlace = LeaguePlace()) -> Path:
     return place.results / "league" / track.name / scale
 
 
-def missing(track: Track, starts: Sequence[Start], folder: Path) -> list[Start]:
+def missing(track: LeagueTrack, starts: Sequence[Start], folder: Path) -> list[Start]:
     """What has no committed row of the entry as it is now, trained with the budget of now."""
     details, there = read_details(folder), set()
     for run in read_runs(folder / RUNS):
@@ -137,7 +140,7 @@ def missing(track: Track, starts: Sequence[Start], folder: Path) -> list[Start]:
     ]
 
 
-def expected(track: Track, todo: Sequence[Start], workers: int | None = None) -> str:
+def expected(track: LeagueTrack, todo: Sequence[Start], workers: int | None = None) -> str:
     """The time in words, from a few timed steps of the first entry."""
     from tenfold.runs.cost import span
 
@@ -151,7 +154,7 @@ def expected(track: Track, todo: Sequence[Start], workers: int | None = None) ->
     return f"{span(seconds / (workers or 1))} of training on {workers or 1} idle core{'s' * ((workers or 1) > 1)}, and the measurements"
 
 
-def _together(todo: Sequence[Start], place: Place) -> Iterator[Sequence[Start]]:
+def _together(todo: Sequence[Start], place: LeaguePlace) -> Iterator[Sequence[Start]]:
     """As many entries at a time as there are workers, so that rows are kept as they come."""
     size = len(todo) if place.workers is None else place.workers
     for first in range(0, len(todo), size):
@@ -159,10 +162,10 @@ def _together(todo: Sequence[Start], place: Place) -> Iterator[Sequence[Start]]:
 
 
 def _complete(
-    track: Track,
+    track: LeagueTrack,
     starts: Sequence[Start],
     folder: Path,
-    place: Place,
+    place: LeaguePlace,
     outcome: LeagueOutcome,
     say: Say,
     progress: Callback | None,
@@ -183,9 +186,9 @@ Trained = tuple[Start, Collected, dict[str, Any]]  # with its rows, and what els
 
 
 def train_starts(
-    track: Track,
+    track: LeagueTrack,
     starts: Sequence[Start],
-    place: Place,
+    place: LeaguePlace,
     outcome: LeagueOutcome,
     progress: Callback | None = None,
 ) -> list[Trained]:
@@ -211,7 +214,7 @@ def train_starts(
     return made
 
 
-def result_line(track: Track, collected: Collected) -> str:
+def result_line(track: LeagueTrack, collected: Collected) -> str:
     from tenfold.league.standing import standings
 
     (one,) = standings(track, collected)
@@ -222,9 +225,9 @@ def result_line(track: Track, collected: Collected) -> str:
 
 
 def _with_rates(
-    track: Track,
+    track: LeagueTrack,
     starts: Sequence[Start],
-    place: Place,
+    place: LeaguePlace,
     outcome: LeagueOutcome,
     progress: Callback | None,
 ) -> Iterator[tuple[Start, dict[str, Any]]]:
@@ -251,7 +254,7 @@ def _with_rates(
         yield replace(start, recipe=recipe), about
 
 
-def _sweep(recipes: Sequence[Recipe], place: Place, progress: Callback | None) -> Outcome:
+def _sweep(recipes: Sequence[Recipe], place: LeaguePlace, progress: Callback | None) -> Outcome:
     """Train recipes; a single worker is this process, which saves the start of others."""
     if place.on == "local" and place.workers == 1:
         return _here(recipes, place.out)

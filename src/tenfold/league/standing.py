@@ -12,7 +12,7 @@ from typing import Any
 from tenfold.evals.metrics import direction
 from tenfold.evals.statistics import MedianInterval, median_interval, wilson
 from tenfold.league.entries import ENTRIES
-from tenfold.league.tracks import ABOVE_MEDIAN, FIT, LEVELS, Track
+from tenfold.league.tracks import ABOVE_MEDIAN, FIT, LEVELS, LeagueTrack
 from tenfold.results.committed import ROWS, SHELVES, read_committed
 from tenfold.results.row_schema import Row
 from tenfold.results.tables import Collected
@@ -69,20 +69,20 @@ class Standing:
         return statistics.median(self.fit.values())
 
 
-def shelf_folder(track: Track, scale: str, shelves: Sequence[Path] = ()) -> Path:
+def shelf_folder(track: LeagueTrack, scale: str, shelves: Sequence[Path] = ()) -> Path:
     """The folder of a track's committed rows: the first that exists, here or in the installed package."""
     places = [shelf / "league" / track.name / scale for shelf in shelves or SHELVES]
     return next((folder for folder in places if (folder / ROWS).is_file()), places[0])
 
 
-def read_league(track: Track, scale: str, shelves: Sequence[Path] = ()) -> Collected:
+def read_league(track: LeagueTrack, scale: str, shelves: Sequence[Path] = ()) -> Collected:
     """The committed rows of a track; none where nothing is committed."""
     folder = shelf_folder(track, scale, shelves)
     return read_committed(folder) if (folder / ROWS).is_file() else Collected()
 
 
 def standings(
-    track: Track, collected: Collected, details: Mapping[str, Any] | None = None
+    track: LeagueTrack, collected: Collected, details: Mapping[str, Any] | None = None
 ) -> list[Standing]:
     """Score all entries, the best first; those that do not fit come last, whatever they score."""
     by_name: dict[str, list[tuple[Row, Recipe]]] = {}
@@ -98,14 +98,14 @@ def standings(
     return sorted(judged, key=lambda one: _rank(track, one), reverse=True)
 
 
-def _rank(track: Track, one: Standing) -> tuple[Any, ...]:
+def _rank(track: LeagueTrack, one: Standing) -> tuple[Any, ...]:
     """Entries that fit first, then by what they hold, then by their fit."""
     by_level = [value for level in LEVELS for value in (one.multiple(level), one.worst(level))]
     return (one.fits, one.proved, *by_level, direction(track.metric) * one.median_fit)
 
 
 def _standing(
-    track: Track,
+    track: LeagueTrack,
     runs: Sequence[tuple[Row, Recipe]],
     rows: Mapping[str, Sequence[Row]],
     details: Mapping[str, Any],
@@ -158,13 +158,13 @@ def entry_of(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _fit(track: Track, curve: Curve, seed: int) -> float:
+def _fit(track: LeagueTrack, curve: Curve, seed: int) -> float:
     """The mean over the measured trained lengths."""
     values = [by[seed] for length, by in curve.items() if length <= track.trained and seed in by]
     return statistics.fmean(values) if values else 0.0
 
 
-def _held(track: Track, curve: Curve, seed: int, level: float) -> int:
+def _held(track: LeagueTrack, curve: Curve, seed: int, level: float) -> int:
     """The longest length up to which every measured length is held; 0 if the first is not."""
     held = 0
     for length, by in curve.items():
@@ -174,25 +174,25 @@ def _held(track: Track, curve: Curve, seed: int, level: float) -> int:
     return held
 
 
-def _reference(track: Track, curve: Curve, seed: int) -> float:
+def _reference(track: LeagueTrack, curve: Curve, seed: int) -> float:
     return curve.get(track.trained, {}).get(seed, 0.0)
 
 
-def _holds(track: Track, value: float, reference: float, level: float) -> bool:
+def _holds(track: LeagueTrack, value: float, reference: float, level: float) -> bool:
     """A share of right answers holds at the level; a perplexity, while that at the trained length is this share of it."""
     if direction(track.metric) > 0:
         return value >= level
     return value * level <= reference
 
 
-def _bar(track: Track, made: Sequence[Standing]) -> float:
+def _bar(track: LeagueTrack, made: Sequence[Standing]) -> float:
     """What an entry needs at trained lengths: a share of right answers, or a perplexity near the median of all."""
     if direction(track.metric) > 0 or not made:
         return FIT
     return ABOVE_MEDIAN * statistics.median(one.median_fit for one in made)
 
 
-def _judged(track: Track, one: Standing, bar: float) -> Standing:
+def _judged(track: LeagueTrack, one: Standing, bar: float) -> Standing:
     sign = direction(track.metric)
     fits = sign * one.median_fit >= sign * bar
     return Standing(**{**vars(one), "fits": fits})

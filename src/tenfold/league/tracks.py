@@ -22,7 +22,7 @@ DEFAULT_SCALE = "laptop"
 
 
 @dataclass(frozen=True)
-class Track:
+class LeagueTrack:
     """One competition. `values` are those of every recipe, before an entry changes them."""
 
     name: str
@@ -75,11 +75,11 @@ EXACT |= {"train": TRAIN, "eval": _eval(TRAINED, 500, [3, 6, 8, 10])}
 NUMBERS = frozenset({"encoding", "positions", "columns", "in-place", "recurrent"})
 SEQUENCES = frozenset({"encoding", "positions", "columns", "recurrent"})
 
-TRACKS: Mapping[str, Track] = MappingProxyType(
+TRACKS: Mapping[str, LeagueTrack] = MappingProxyType(
     {
         track.name: track
         for track in (
-            Track(
+            LeagueTrack(
                 name="addition",
                 about="sums of two numbers of 1 to 10 digits, columns side by side, the answer from its units on",
                 values=merge(EXACT, {"task": "addition", "format": "interleaved"}),
@@ -91,7 +91,7 @@ TRACKS: Mapping[str, Track] = MappingProxyType(
                 rates=(0.001, 0.003),
                 suits=NUMBERS | {"addition"},
             ),
-            Track(
+            LeagueTrack(
                 name="multiplication",
                 about="a number of 1 to 10 digits times one digit, which stands in every column, the answer from its units on",
                 values=merge(EXACT, {"task": "multiplication", "format": "interleaved"}),
@@ -103,7 +103,7 @@ TRACKS: Mapping[str, Track] = MappingProxyType(
                 rates=(0.001, 0.003),
                 suits=NUMBERS | {"multiplication"},
             ),
-            Track(
+            LeagueTrack(
                 name="parity",
                 about="the running parity of 1 to 10 bits, from the units on",
                 values=merge(EXACT, {"task": "parity", "format": "reversed"}),
@@ -116,7 +116,7 @@ TRACKS: Mapping[str, Track] = MappingProxyType(
                 counts="bits",
                 suits=NUMBERS | {"parity"},
             ),
-            Track(
+            LeagueTrack(
                 name="copying",
                 about="a sequence of 1 to 10 letters, repeated",
                 values=merge(EXACT, {"task": "copying", "format": "in-order"}),
@@ -129,7 +129,7 @@ TRACKS: Mapping[str, Track] = MappingProxyType(
                 counts="letters",
                 suits=SEQUENCES | {"copying"},
             ),
-            Track(
+            LeagueTrack(
                 name="text",
                 about="source code of Python's standard library, byte by byte, 128 bytes at a time",
                 values={
@@ -167,7 +167,7 @@ LARGE = {
 }
 
 
-def track_at(name: str, scale: str = DEFAULT_SCALE) -> Track:
+def track_at(name: str, scale: str = DEFAULT_SCALE) -> LeagueTrack:
     """A track by its name, at a scale: `smoke` takes seconds, `laptop` is the table, `paper` takes days."""
     if name not in TRACKS:
         raise unknown("track", name, TRACKS)
@@ -183,7 +183,7 @@ def track_at(name: str, scale: str = DEFAULT_SCALE) -> Track:
     return track
 
 
-def _smoke(track: Track) -> Track:
+def _smoke(track: LeagueTrack) -> LeagueTrack:
     trained = 16 if track.metric == "perplexity" else 2
     longer = [trained, 2 * trained]
     lengths = longer if track.metric == "perplexity" else [1, 2]
