@@ -1,5 +1,7 @@
 """Load: thousands of run folders. Time and the most memory, of a process of its own.
 
+The memory of the process that starts it, 400 MB with torch, is the least that can be shown.
+
 python -m benchmarks load            # 1,000 and 10,000 runs of 200 rows
 python -m benchmarks load --quick    # tiny sizes
 """
