@@ -83,7 +83,7 @@ def _axes(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> str:
     edge = scale.x(track.trained)
     parts.append(
         f'<path class="edge" d="M{edge:.1f} {TOP}V{low}"/>'
-        f'<text x="{edge + 4:.1f}" y="{low - 6}">trained to here</text>'
+        f'<text x="{edge - 4:.1f}" y="{low - 6}" text-anchor="end">trained to here</text>'
         f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{track.counts}</text>'
     )
     return "".join(parts)

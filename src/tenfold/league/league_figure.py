@@ -114,7 +114,7 @@ def caption(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
         held = f"{LEVELS[0]:.0%} to {one.multiple() * one.trained:g} {track.counts}"
         proved = ", proved at every length" if one.proved else ""
         parts.append(
-            f"{one.entry} ({one.label}; {len(one.seeds)} seeds; {fit} at trained lengths): holds {held}{proved}, "
+            f"{one.entry} ({one.label}; {len(one.seeds)} seed{'s' * (len(one.seeds) > 1)}; {fit} at trained lengths): holds {held}{proved}, "
             f"{value} at {far:,}"
         )
     return (
