@@ -40,6 +40,7 @@ class Far:
     most: float  # first order and remainder in any context
     content: float  # the largest logit of a far key without its bias, less that of all near keys
     moved: float  # the residual after attention, in the 2-norm
+    last: float  # the same where it enters the last norm
     refined: int  # contexts for which the coarse remainder was not enough
 
     @property
@@ -144,9 +145,8 @@ class FarInfluence(NamedTuple):
 
     mass: Tensor  # (B,): the largest attention on far keys, over heads
     moved: Tensor  # (B,): how far the residual moves, in the 2-norm
-    content: (
-        Tensor  # (B,): the largest logit of a far key without its bias, less that of all near keys
-    )
+    last: Tensor  # (B,): the same where it enters the last norm
+    content: Tensor  # (B,): the largest logit of a far key without bias, less that of near keys
     margin: Tensor  # (B, V): the lead of the right logit without far keys; infinite for itself
     first: Tensor  # (B, V): how much of it is lost at most, to first order
     remainder: Tensor  # (B, V)
@@ -194,12 +194,13 @@ class FarBound:
         logits = point.logits
         margin = logits.gather(1, target[:, None]) - logits
         margin = margin.scatter(1, target[:, None], math.inf)
-        remainder = self._coarse(point, rows, moved)
+        remainder, last = self._coarse(point, rows, moved)
         able = Steps(point, rows, at_last, moved, upper, away, keys)
         remainder, refined = self._refine(able, margin - first, remainder)
         remainder = remainder.scatter(1, target[:, None], 0.0)
         share = (mass / (1 + mass)).amax(1) * SLACK
-        return FarInfluence(share, moved, content.amax((1, 2)), margin, first, remainder, refined)
+        most = content.amax((1, 2))
+        return FarInfluence(share, moved, last, most, margin, first, remainder, refined)
 
     def _reach(self, point: Point, moved: Tensor) -> tuple[Tensor, Tensor]:
         """The least s, as 1 / s, at the first norm, and the most that an h moves: (B,) each."""
@@ -208,8 +209,11 @@ class FarBound:
         steep = torch.where(low > 0, 1 / low, math.inf)
         return steep, self.widest * moved * steep
 
-    def _coarse(self, point: Point, rows: Tensor, moved: Tensor) -> Tensor:
-        """Half of the largest second derivative times the square of the step, from norms: (B, V)."""
+    def _coarse(self, point: Point, rows: Tensor, moved: Tensor) -> tuple[Tensor, Tensor]:
+        """Half of the largest second derivative times the square of the step, from norms: (B, V).
+
+        Also how far what enters the last norm moves: (B,).
+        """
         width = point.normal.shape[-1]
         steep, bend = self._reach(point, moved)
         d = _gelu_slope(point.h)
@@ -220,7 +224,7 @@ class FarBound:
         size = rows.norm(dim=-1)  # (B, V)
         inner = (BEND * self.curved + slope * TURN / math.sqrt(width)) * steep**2
         second = TURN * (whole * last) ** 2 / math.sqrt(width) + last * inner
-        return self._halved(second.unsqueeze(1) * size, moved)
+        return self._halved(second.unsqueeze(1) * size, moved), moved * whole
 
     def _last(self, point: Point, moved: Tensor) -> Tensor:
         low = 1 / point.last_steep[:, 0] - moved / math.sqrt(point.last.shape[-1])

@@ -95,9 +95,9 @@ class FarKeys:
         if group.last is not None:
             return by_head.exp().sum(1) * SLACK, alike
         rest = rest_of(self.layer.fading, last + 1).expand(heads)
-        if group.once:  # further away it adds no more than all distances together
-            return torch.maximum(by_head.exp().amax(1), rest) * SLACK, False
         alike = alike and bool((rest == rest[:1]).all())
+        if group.once:  # further away it adds no more than all distances together
+            return torch.maximum(by_head.exp().amax(1), rest) * SLACK, alike
         return (by_head.exp().sum(1) + rest) * SLACK, alike
 
     def content(self, q: Tensor) -> Tensor:

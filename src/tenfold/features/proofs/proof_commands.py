@@ -102,7 +102,8 @@ def certify(
 def _independent(name: str, given: bool) -> None:
     """Run the independent checker on the folder of an exported model."""
     from tenfold.core.errors import TenfoldError
-    from tenfold.features.proofs import independent_checker
+    from tenfold.features.proofs import independent_checker, soft_checker
+    from tenfold.features.proofs.certificate import read_certificate
     from tenfold.runs.run import open_run
 
     run = open_run(name)
@@ -114,7 +115,9 @@ def _independent(name: str, given: bool) -> None:
         raise TenfoldError(
             f"{run.folder} is not an exported model with a certificate; `tenfold export {name} --out FOLDER` makes one"
         )
-    raise SystemExit(independent_checker.main(str(run.folder)))
+    far = read_certificate(run.folder / "certificate.json")["far"]
+    checker = independent_checker if far is None else soft_checker
+    raise SystemExit(checker.main(str(run.folder)))
 
 
 @app.command

@@ -184,6 +184,7 @@ class Meter:
             slope = 1 + self._most[block].after(block, steep, moved, x, wide.own, by)
             error = torch.minimum(out.error, slope * x.error + out.own)
             out = out._replace(error=error, shift=torch.minimum(out.shift, slope * x.shift))
+        out = out._replace(shift=out.shift.clamp(max=self._beyond.last))
         return out if block.pre else self._after(block.feedforward_norm, out, by)
 
     def _mixed(

@@ -55,6 +55,7 @@ class Beyond(NamedTuple):
 
     attention: float = 0.0  # on them, in any head
     moved: float = 0.0  # the residual after attention
+    last: float = 0.0  # what enters the last norm
     keys: int = 0  # that have a weight which is not exactly 0
     bias: float = 0.0  # the largest of such a key
     lost: float = 0.0  # attention on keys whose computed weight is 0

@@ -116,10 +116,11 @@ class SoftProver(Prover):
     def far(self, model: Model, error: float) -> Far:
         """What far keys can do to these weights; `error` bounds the rounding of an attention logit in float64."""
         worst: dict[str, float] = {"left": math.inf, "first": math.nan, "remainder": math.nan}
-        most = dict.fromkeys(("attention", "moved", "most", "content"), -math.inf)
+        most = dict.fromkeys(("attention", "moved", "last", "most", "content"), -math.inf)
         refined = 0
         for _, found in self.influences(model, None, error):
-            here = (found.mass, found.moved, found.first + found.remainder, found.content)
+            loss = found.first + found.remainder
+            here = (found.mass, found.moved, found.last, loss, found.content)
             for name, values in zip(most, here, strict=True):
                 most[name] = max(most[name], values.nan_to_num(math.inf).max().item())
             refined += found.refined
@@ -148,7 +149,7 @@ class SoftProver(Prover):
             bias = max(bias, by_head[:, there].abs().max().item() if there.any() else 0.0)
         lost = len(groups) * COUNTED * math.exp(UNDERFLOW)
         lost += len(groups) * rest_of(layer.fading, COUNTED).max().item() * math.exp(far.content)
-        return Beyond(far.attention, far.moved, keys, bias, lost)
+        return Beyond(far.attention, far.moved, far.last, keys, bias, lost)
 
     def violations(self, model: Model, far: Far | None) -> list[str]:
         assert far is not None
