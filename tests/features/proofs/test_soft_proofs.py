@@ -1,7 +1,12 @@
 """Proofs without a window: what far keys can do is never more than the bound, and no false proof is given."""
 
 import copy
+import json
 import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +15,13 @@ import torch
 import tenfold
 from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks import samplers
-from tenfold.features.proofs.certify import certify, certify_model, certify_or_check
+from tenfold.features.proofs import soft_checker
+from tenfold.features.proofs.certify import (
+    certify,
+    certify_model,
+    certify_or_check,
+    export_certified,
+)
 from tenfold.features.proofs.far_bound import TURN, FarBound
 from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places
 from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
@@ -19,6 +30,7 @@ from tenfold.models.locality import NotCertifiable
 from tenfold.models.locality_check import logits_at
 from tenfold.models.near import near_only
 from tenfold.runs.build import build, penalty_of
+from tenfold.runs.run import SHELF
 
 SOFT = {"name": "soft-window", "behind": 1, "answers": 0, "slope": 8.0}
 REST = [
@@ -285,3 +297,46 @@ def test_the_penalty_is_the_far_attention(soft):
     assert total.item() > 0.0
     with pytest.raises(TenfoldError, match='unknown penalty "far-atention"; did you mean'):
         build(soft(train={"penalty": "far-atention"}))
+
+
+@pytest.fixture
+def exported(trained, tmp_path):
+    export_certified(trained, tmp_path / "model", which="final")
+    return tmp_path / "model"
+
+
+def test_the_soft_checker_accepts_and_finds_changes(exported, capsys):
+    assert soft_checker.main(str(exported)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "accepted"
+    path = exported / "certificate.json"
+    stored = json.loads(path.read_text())
+    for far, words in (
+        ({"attention": stored["far"]["attention"] / 2}, "the far attention is"),
+        ({"left": stored["far"]["left"] + 1e-3}, "the left is"),
+    ):
+        path.write_text(json.dumps({**stored, "far": {**stored["far"], **far}}))
+        assert soft_checker.main(str(exported)) == 1
+        assert words in capsys.readouterr().out
+    path.write_text(json.dumps({**stored, "far": {**stored["far"], "refined": 3}}))
+    assert soft_checker.main(str(exported)) == 2
+
+
+def test_the_soft_checker_stands_alone(exported):
+    """numpy alone, at most 300 lines, and the independent checker beside it."""
+    source = Path(soft_checker.__file__)
+    assert len(source.read_text().splitlines()) <= 300
+    assert "tenfold" not in "".join(
+        line for line in source.read_text().splitlines() if line.startswith(("import", "from"))
+    )
+    for name in ("soft_checker.py", "independent_checker.py"):
+        shutil.copy(source.with_name(name), exported.parent / name)
+    ran = subprocess.run(
+        [sys.executable, exported.parent / "soft_checker.py", exported],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "accepted")
+
+
+@pytest.mark.full
+def test_the_shipped_model_is_accepted():
+    assert soft_checker.main(str(SHELF / "addition-alibi")) == 0

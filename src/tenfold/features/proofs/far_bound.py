@@ -60,7 +60,7 @@ class Attended(NamedTuple):
     x: Tensor  # (B, D): the residual after attention
 
 
-class Head(NamedTuple):
+class OutputPart(NamedTuple):
     """The part of a model after attention, with the gains of its norms in the weights."""
 
     wide: Tensor  # (F, D)
@@ -73,7 +73,7 @@ class Head(NamedTuple):
     final_eps: float
 
     @classmethod
-    def of(cls, layer: OneLayer) -> Head:
+    def of(cls, layer: OneLayer) -> OutputPart:
         norm, final = layer.block.feedforward_norm, layer.model.stack.norm
         expand, contract, head = layer.block.expand, layer.block.contract, layer.model.head
         assert isinstance(final, torch.nn.LayerNorm)
@@ -91,7 +91,7 @@ class Head(NamedTuple):
         )
 
 
-class Point(NamedTuple):
+class ResidualPoint(NamedTuple):
     """The part after attention at one residual, and its derivatives: n, 1 / s, h at the norm; n, 1 / s at the last."""
 
     normal: Tensor  # (B, D)
@@ -102,7 +102,7 @@ class Point(NamedTuple):
     logits: Tensor  # (B, V)
 
     @classmethod
-    def of(cls, head: Head, x: Tensor) -> Point:
+    def of(cls, head: OutputPart, x: Tensor) -> ResidualPoint:
         normal, steep = _normal(x, head.eps)
         h = normal @ head.wide.mT + head.wide_bias
         z = x + torch.nn.functional.gelu(h) @ head.narrow.mT + head.narrow_bias
@@ -113,7 +113,7 @@ class Point(NamedTuple):
         """Gradients of these rows (B, O, D) of the last norm's output, by what enters it."""
         return _through(rows, self.last, self.last_steep)
 
-    def gradients(self, head: Head, at_last: Tensor) -> Tensor:
+    def gradients(self, head: OutputPart, at_last: Tensor) -> Tensor:
         """Gradients by the residual: (B, O, D)."""
         bent = (at_last @ head.narrow) * _gelu_slope(self.h).unsqueeze(1)
         return at_last + _through(bent @ head.wide, self.normal, self.steep)
@@ -161,7 +161,7 @@ class FarBound:
     """The bound for one model in float64."""
 
     def __init__(self, layer: OneLayer) -> None:
-        self.layer, self.head = layer, Head.of(layer)
+        self.layer, self.head = layer, OutputPart.of(layer)
         attention, head = layer.attention, self.head
         self.out = attention.out.weight.view(-1, attention.heads, attention.size)  # (D, H, K)
         self.metric = torch.einsum("dhk,dhl->hkl", self.out, self.out)  # (H, K, K)
@@ -176,7 +176,7 @@ class FarBound:
         self, seen: Attended, keys: FarKeys, target: Tensor, error: float
     ) -> FarInfluence:
         """The influence in these contexts; `error` bounds the rounding of an attention logit."""
-        point = Point.of(self.head, seen.x)
+        point = ResidualPoint.of(self.head, seen.x)
         content = keys.content(seen.q) - seen.total.unsqueeze(-1) + 2 * error
         upper = content.exp() * keys.decay[:, keys.group] * SLACK  # (B, H, Y)
         mass = _largest(upper, keys).sum(-1)  # (B, H)
@@ -202,14 +202,14 @@ class FarBound:
         most = content.amax((1, 2))
         return FarInfluence(share, moved, last, most, margin, first, remainder, refined)
 
-    def _reach(self, point: Point, moved: Tensor) -> tuple[Tensor, Tensor]:
+    def _reach(self, point: ResidualPoint, moved: Tensor) -> tuple[Tensor, Tensor]:
         """The least s, as 1 / s, at the first norm, and the most that an h moves: (B,) each."""
         width = point.normal.shape[-1]
         low = 1 / point.steep[:, 0] - moved / math.sqrt(width)
         steep = torch.where(low > 0, 1 / low, math.inf)
         return steep, self.widest * moved * steep
 
-    def _coarse(self, point: Point, rows: Tensor, moved: Tensor) -> tuple[Tensor, Tensor]:
+    def _coarse(self, point: ResidualPoint, rows: Tensor, moved: Tensor) -> tuple[Tensor, Tensor]:
         """Half of the largest second derivative times the square of the step, from norms: (B, V).
 
         Also how far what enters the last norm moves: (B,).
@@ -226,7 +226,7 @@ class FarBound:
         second = TURN * (whole * last) ** 2 / math.sqrt(width) + last * inner
         return self._halved(second.unsqueeze(1) * size, moved), moved * whole
 
-    def _last(self, point: Point, moved: Tensor) -> Tensor:
+    def _last(self, point: ResidualPoint, moved: Tensor) -> Tensor:
         low = 1 / point.last_steep[:, 0] - moved / math.sqrt(point.last.shape[-1])
         return torch.where(low > 0, 1 / low, math.inf)
 
@@ -282,7 +282,7 @@ class FarBound:
 class Steps(NamedTuple):
     """What far keys can do to the residual in some contexts."""
 
-    point: Point
+    point: ResidualPoint
     rows: Tensor  # (B, V, D)
     at_last: Tensor  # (B, V, D)
     moved: Tensor  # (B,)
@@ -294,7 +294,7 @@ class Steps(NamedTuple):
         """Of one context and some other tokens."""
         one = slice(number, number + 1)
         return Steps(
-            Point(*(part[one] for part in self.point)),
+            ResidualPoint(*(part[one] for part in self.point)),
             self.rows[one, some],
             self.at_last[one, some],
             self.moved[one],

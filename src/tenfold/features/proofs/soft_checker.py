@@ -75,7 +75,7 @@ def decay_sum(window: dict[str, Any], first: int) -> float:
     return float((1 / (1 + (slope * n) ** 2)).sum() + 1 / (slope**2 * (1_000_000 - 1)))
 
 
-class Model:
+class CheckedModel:
     """The weights, with the gains of norms inside of the matrices that follow them."""
 
     def __init__(self, weights: dict[str, Array], said: Statement) -> None:
@@ -149,7 +149,7 @@ def far_types(problem: Any, said: Statement, query: int, written: list[int]) -> 
     return found
 
 
-def influence(model: Model, problem: Any, sights: list[list[Any]], target: Array, written: list[int]) -> tuple[Array, ...]:
+def influence(model: CheckedModel, problem: Any, sights: list[list[Any]], target: Array, written: list[int]) -> tuple[Array, ...]:
     """For contexts whose queries have one role: margins and losses (N, V), and far attention (N,)."""
     said, n = model.said, len(sights)
     query = sights[0][0].role
@@ -228,7 +228,7 @@ def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
     behind = said.window["behind"]
     if (far["columns"], far["answers"], far["refined"]) != (behind, 0, 0):
         raise hard.Refused("another set of near keys than the window, or contexts that needed the refined bound")
-    needed, model = hard.contexts_of(problem, behind, 1), Model(weights, said)
+    needed, model = hard.contexts_of(problem, behind, 1), CheckedModel(weights, said)
     written = sorted({output for output in needed.values() if output != hard.END})
     by_role: dict[bool, list[Any]] = {False: [], True: []}
     for context in needed:
