@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 # What the demo needs is part of what the tests need.
 DEMO := $(or $(wildcard $(STAMP)),.venv/.demo)
 
-.PHONY: demo test test-all peers check bench results clean
+.PHONY: demo test test-all chaos minimum peers check bench results clean
 
 demo: $(DEMO)
 	$(BIN)/tenfold demo
@@ -18,6 +18,23 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Kills, power loss, damage, signals, fuzzed commands, disturbed sweeps; N=1000 is the full size of each, see docs/reliability.md.
+N ?= 100
+SEED ?= 0
+chaos: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos --count $(N) --seed $(SEED)
+
+# The quick tests with the earliest versions of the core dependencies that pyproject.toml allows.
+minimum: .venv-minimum/.installed
+	.venv-minimum/bin/python -m pytest -W ignore -m "not full" tests --ignore tests/peers --ignore tests/hf
+
+.venv-minimum/.installed: pyproject.toml
+	test -x .venv-minimum/bin/python || $(PYTHON) -m venv .venv-minimum
+	$(PYTHON) tests/minimum.py > .venv-minimum/requirements.txt
+	.venv-minimum/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-minimum/requirements.txt
+	.venv-minimum/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
 
 # Our encodings against other libraries' own.
 peers: .venv-peers/.installed
@@ -53,4 +70,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers runs demo
+	rm -rf .venv .venv-minimum .venv-peers runs demo

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [step] [time_to_accuracy] [encodings] [decoding] [sweep] [--quick|--full] [--json FILE] [--save]`"""
+"""`python -m benchmarks [step] [time_to_accuracy] [encodings] [decoding] [sweep] [probe] [--quick|--full] [--json FILE] [--save]`"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import decoding, encodings, step, sweep, time_to_accuracy
+from benchmarks import decoding, encodings, probe, step, sweep, time_to_accuracy
 from tenfold.training.loop import keep_memory
 
 BENCHMARKS: dict[str, Any] = {
@@ -26,6 +26,7 @@ BENCHMARKS: dict[str, Any] = {
     "encodings": encodings,
     "decoding": decoding,
     "sweep": sweep,
+    "probe": probe,
 }
 HERE = Path(__file__).parent
 

@@ -96,3 +96,23 @@ def test_a_billion_layers(tenfold):
 def test_a_title_that_is_no_text(tenfold, make):
     make()
     one_line(tenfold("report", "runs", "--title", "\udcff"))
+
+
+def test_problems_that_no_memory_holds(tenfold):
+    said = one_line(tenfold("eval", "successor", "--lengths", 10**13, "--n", 1))
+    assert "1 problems of length 10,000,000,000,000 need" in said
+
+
+@pytest.mark.parametrize("alpha", ["0", "1e400", "-inf", "nan"])
+def test_a_weight_that_is_none(tenfold, alpha):
+    said = one_line(tenfold("theory", "ring", f"--alpha={alpha}", "--steps", 1))
+    assert "a weight between 1e-6 and 1e6" in said
+
+
+def test_an_interrupt_has_a_word(tenfold, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tenfold.runs.run.open_run", interrupted)
+    code, _, err = tenfold("ask", "successor", "7")
+    assert (code, err) == (130, "stopped\n")

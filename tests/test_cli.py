@@ -312,7 +312,7 @@ def test_another_recipes_run(tenfold, run):
     refused(tenfold(*SMOKE, "--out", run, "--seed", 5), "another recipe", "seed is 0, not 5")
     path = run / "recipe.yaml"
     path.write_text(path.read_text().replace("width: 16", "width: 32"))
-    refused(tenfold("ask", run, "1+2"), "belongs to another recipe")
+    refused(tenfold("ask", run, "1+2"), "recipe.yaml is damaged", "changed after it was written")
     path.write_text("[")
     refused(tenfold("ask", run, "1+2"), "damaged")
 

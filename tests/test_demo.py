@@ -27,6 +27,10 @@ def test_demo(tmp_path, capsys):
     feats = json.loads((tmp_path / "demo" / "certified" / "feats.json").read_text())["problems"]
     assert [each["digits"] for each in feats] == [2000, 500]
     assert all(each["agrees"] and not each["right"] for each in feats)
+    assert written["explorer"] == tmp_path / "demo" / "explorer.html"
+    assert list(written)[-1] == "explorer"
+    explorer = written["explorer"].read_text()
+    assert all(f'"name":"{name}"' in explorer for name in RECIPES)
     output = capsys.readouterr().out
     assert "refuted: wrong on" in output
     assert "the task's own machine: no" in output

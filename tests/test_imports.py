@@ -30,10 +30,11 @@ LABORATORY = {
 }
 TOP = {
     "features": ("ledger", "hf"),
+    "league": ("ledger",),
     "demo": ("features",),
-    "cli": ("features", "demo"),
+    "cli": ("features", "league", "demo"),
     "__main__": ("cli",),
-    "__init__": ("features",),  # the public names
+    "__init__": ("features", "league"),  # the public names
     "papers": (),
 }
 BELOW = {**KERNEL, **LABORATORY, **TOP}

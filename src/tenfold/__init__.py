@@ -63,9 +63,13 @@ if TYPE_CHECKING:  # the same names as in _WHERE, for editors and type checkers
     from tenfold.encodings import Window as Window
     from tenfold.encodings import XPos as XPos
     from tenfold.features.calibration.calibrate import calibrate as calibrate
+    from tenfold.features.explorer.explore import explore as explore
+    from tenfold.features.probe.probe import probe as probe
     from tenfold.features.proofs.certify import certify as certify
     from tenfold.features.proofs.shipped_answers import ask as ask
     from tenfold.features.reach.receptive_field import reach as reach
+    from tenfold.features.sharing.hub_folder import share as share
+    from tenfold.features.sharing.shared_run import load as load
     from tenfold.ledger.redraw import redraw as redraw
     from tenfold.ledger.reproduce import reproduce as reproduce
     from tenfold.results.collect import collect as collect
@@ -98,14 +102,18 @@ _WHERE = {
     "calibrate": "tenfold.features.calibration.calibrate",
     "certify": "tenfold.features.proofs.certify",
     "collect": "tenfold.results.collect",
+    "explore": "tenfold.features.explorer.explore",
     "include": "tenfold.runs.own_components",
+    "load": "tenfold.features.sharing.shared_run",
     "open_run": "tenfold.runs.run",
+    "probe": "tenfold.features.probe.probe",
     "rank": "tenfold.results.ranking",
     "reach": "tenfold.features.reach.receptive_field",
     "recipe": "tenfold.runs.recipe_files",
     "register": "tenfold.runs.own_components",
     "redraw": "tenfold.ledger.redraw",
     "reproduce": "tenfold.ledger.reproduce",
+    "share": "tenfold.features.sharing.hub_folder",
     "sweep": "tenfold.sweeps.sweep",
     "train": "tenfold.runs.train",
     "write_report": "tenfold.drawing.report_page",

@@ -11,6 +11,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples
 from tenfold.drawing.report_page import write_report
+from tenfold.features.explorer.explore import explore
 from tenfold.features.proofs.certify import certify, write_certificate
 from tenfold.features.proofs.long_problems import (
     LongProblem,
@@ -38,7 +39,7 @@ USUAL = (1_000_000, 100_000)
 
 
 def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]:
-    """Train, prove, add a million digits, compare; write a figure and a page, and return their paths."""
+    """Train, prove, add a million digits, compare; write a figure, a report and the explorer, and return their paths."""
     recipes = [recipe(source, scale, name=name) for name, source in RECIPES.items()]
     folders = [out / name for name in RECIPES]
     with Board() as board:
@@ -53,7 +54,8 @@ def demo(out: Path, scale: str = "demo", fresh: bool = False) -> dict[str, Path]
     problems = list(map(_solve, _long_problems(proved, *LONGEST.get(scale, USUAL))))
     write_long_problems(problems, proved.folder)
     length = recipes[0].data.length
-    return write_report(runs, out, f"Addition, trained on up to {length} digits")
+    written = write_report(runs, out, f"Addition, trained on up to {length} digits")
+    return {**written, "explorer": explore(*runs, out=out / "explorer.html")}
 
 
 def _long_problems(run: Run, random: int, nines: int) -> list[tuple[Run, str, Examples]]:

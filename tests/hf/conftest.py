@@ -39,6 +39,45 @@ def make_bert_decoder(**options):
     return make_bert("BertLMHeadModel", is_decoder=True, **options)
 
 
+def maker(model_type, kind="AutoModelForCausalLM", **own):
+    """`maker("llama")(num_hidden_layers=1)`: a tiny model of a family."""
+
+    def make(kind=kind, **options):
+        import transformers
+
+        small = {
+            "vocab_size": 20, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
+            "pad_token_id": 0, "bos_token_id": None, "eos_token_id": None,
+        }  # fmt: skip
+        config = transformers.AutoConfig.for_model(model_type, **{**small, **own, **options})
+        return getattr(transformers, kind).from_config(config)
+
+    return make
+
+
+GROUPED = {"num_key_value_heads": 2, "max_position_embeddings": 12, "intermediate_size": 24}
+FAMILIES = {  # the decoders beside GPT-2 and BERT
+    "llama": maker("llama", **GROUPED),
+    "mistral": maker("mistral", **GROUPED),
+    "mistral, sliding window": maker("mistral", **GROUPED, sliding_window=5),
+    "qwen2": maker("qwen2", **GROUPED),
+    "qwen2, one layer of two with a sliding window": maker(
+        "qwen2", **GROUPED, use_sliding_window=True, sliding_window=5, max_window_layers=1
+    ),
+    "qwen3": maker("qwen3", **GROUPED, head_dim=6),  # not 16 / 4
+    "gpt_neox": maker(
+        "gpt_neox", intermediate_size=24, max_position_embeddings=12, rotary_pct=0.5, rotary_emb_base=100,
+    ),
+    "opt": maker("opt", ffn_dim=24, max_position_embeddings=12, word_embed_proj_dim=16),
+    "bloom": maker("bloom"),
+}  # fmt: skip
+EVERY_FAMILY = {
+    "gpt2": make_gpt2,
+    "bert": make_bert,
+    "bert, is_decoder": make_bert_decoder,
+    **FAMILIES,
+}
+
 MODELS = {
     "gpt2": (make_gpt2, Attends.CAUSAL),
     "bert": (make_bert, Attends.TWO_WAY),
@@ -47,12 +86,19 @@ MODELS = {
 
 
 def fits(encoding, kind):
-    pe = ENCODINGS.factory(Spec.model_validate(encoding), SIZES)(width=16, heads=2, head_size=8)
+    pe = ENCODINGS.factory(Spec.model_validate(encoding), SIZES)(width=16, heads=4, head_size=8)
     return kind in pe.kinds and pe.axes <= {"index"} and not pe.embeds
 
 
 def pytest_generate_tests(metafunc):
     """Each model (of `models`) with each encoding that it can have; where `refused`, that it cannot have."""
+    if "family" in metafunc.fixturenames:
+        others = {"mistral", "qwen2"}  # as Llama; with sliding windows they are not
+        metafunc.parametrize("family", [name for name in FAMILIES if name not in others])
+        if "encoding" in metafunc.fixturenames:
+            fitting = {name: e for name, e in EVERY.items() if fits(e, Attends.CAUSAL)}
+            metafunc.parametrize("encoding", fitting.values(), ids=fitting)
+        return
     refused = getattr(metafunc.function, "refused", False)
     names = getattr(metafunc.function, "models", MODELS)
     if {"make", "encoding"} <= set(metafunc.fixturenames):
@@ -77,6 +123,30 @@ def quiet():
 @pytest.fixture
 def gpt2():
     return make_gpt2
+
+
+QUICK = ("llama", "gpt_neox", "opt", "bloom")  # one of each way in which positions enter
+
+
+@pytest.fixture(
+    params=[
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.full)
+        for name in EVERY_FAMILY
+    ]
+)
+def every_family(request):
+    return request.param, EVERY_FAMILY[request.param]
+
+
+@pytest.fixture
+def family_names():
+    return list(EVERY_FAMILY)
+
+
+@pytest.fixture
+def make_family():
+    """`make_family("llama", num_hidden_layers=1)`"""
+    return lambda family, **options: FAMILIES[family](**options)
 
 
 @pytest.fixture

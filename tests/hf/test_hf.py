@@ -14,7 +14,7 @@ from transformers import BertModel, GPT2LMHeadModel, GPT2Model
 
 from tenfold.core.errors import TenfoldError
 from tenfold.hf import swap
-from tenfold.hf.swapping import NoPositions
+from tenfold.hf.families import NoPositions
 
 
 def test_none_is_the_model_without_positions(make, tokens):

@@ -44,21 +44,53 @@ def test_nothing_but_tensors_is_read(lively, gpt2, tmp_path, monkeypatch):
     """Not by a default of the library, which was another in earlier versions: no pickle, no code, no network."""
     model = lively(gpt2())
     model.save_pretrained(tmp_path)
-    asked = {}
+    asked, config = {}, loading.AutoConfig.from_pretrained
 
-    def watch(name, real):
-        def call(*args, **options):
-            asked[name] = options
-            return real(*args, **options)
+    def watch(*args, **options):
+        asked.update(options)
+        return config(*args, **options)
 
-        return call
+    def refuse(*args, **options):
+        raise AssertionError("a pickle is read")
 
-    weights, config = loading.load_torch_model, loading.AutoConfig.from_pretrained
-    monkeypatch.setattr(loading, "load_torch_model", watch("weights", weights))
-    monkeypatch.setattr(loading.AutoConfig, "from_pretrained", watch("config", config))
+    monkeypatch.setattr(loading.AutoConfig, "from_pretrained", watch)
+    monkeypatch.setattr(torch, "load", refuse)
+    monkeypatch.setattr("pickle.load", refuse)
     load(type(model), tmp_path)
-    assert asked["weights"] == {"safe": True, "weights_only": True}
-    assert asked["config"] == {"trust_remote_code": False, "local_files_only": True}
+    assert asked == {"trust_remote_code": False, "local_files_only": True}
+
+
+def test_pickled_weights_are_refused(lively, gpt2, tmp_path):
+    model = lively(gpt2())
+    model.save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(TenfoldError, match=r"pytorch_model\.bin is a pickle, which can run code"):
+        load(type(model), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("model.safetensors", "no tensors", "cannot be read as safetensors"),
+        ("model.safetensors.index.json", "{}", "is damaged: 'weight_map'"),
+        ("model.safetensors.index.json", '{"weight_map": {"a": "gone.safetensors"}}', "gone.safetensors"),
+    ],
+)  # fmt: skip
+def test_damaged_weights(lively, gpt2, tmp_path, name, text, why):
+    model = lively(gpt2())
+    model.save_pretrained(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TenfoldError, match=why):
+        load(type(model), tmp_path)
+
+
+def test_weights_of_another_size(lively, gpt2, tmp_path):
+    lively(gpt2(n_embd=32)).save_pretrained(tmp_path / "large")
+    lively(gpt2()).save_pretrained(tmp_path / "small")
+    (tmp_path / "large/model.safetensors").replace(tmp_path / "small/model.safetensors")
+    with pytest.raises(TenfoldError, match=r"does not fit its config: size mismatch for .*"):
+        load(GPT2LMHeadModel, tmp_path / "small")
 
 
 def test_generation_settings(lively, gpt2, tokens, tmp_path):

@@ -7,7 +7,7 @@ import torch
 
 pytest.importorskip("transformers")
 
-from transformers import AutoConfig, GPTNeoXForCausalLM
+from transformers import AutoConfig, GPTJForCausalLM
 
 import tenfold.hf
 from tenfold.core.errors import TenfoldError
@@ -60,10 +60,10 @@ def test_an_option_of_the_config(gpt2, option, value):
 
 def test_another_kind_of_model():
     config = AutoConfig.for_model(
-        "gpt_neox", hidden_size=16, num_hidden_layers=1, num_attention_heads=2, vocab_size=20
+        "gptj", n_embd=16, n_layer=1, n_head=2, rotary_dim=4, vocab_size=20
     )
-    with pytest.raises(TenfoldError, match=r'of the type "gpt_neox"; .* in gpt2 and bert'):
-        swap(GPTNeoXForCausalLM(config), "alibi")
+    with pytest.raises(TenfoldError, match=r'of the type "gptj"; .* in gpt2, bert, llama, mistral'):
+        swap(GPTJForCausalLM(config), "alibi")
 
 
 def test_twice(make):

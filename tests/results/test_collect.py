@@ -369,8 +369,8 @@ def table(make, tmp_path):
 
     def made(alone=False, **changes):
         collected = collect([make(seed=0), make(seed=1)])
-        for row in (collected.rows[0], collected.runs[0]):
-            row.update({key: value for key, value in changes.items() if key in row})
+        for rows in (collected.rows, collected.runs):
+            rows[0] = {key: changes.get(key, value) for key, value in rows[0].items()}
         if alone:
             collected.runs.clear()
         write(collected, tmp_path / "table")

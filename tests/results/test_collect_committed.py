@@ -113,7 +113,7 @@ def test_written_as_tables_they_come_back(make, commit, tmp_path):
     collected = collect([commit("one", run, more=[{**row, "checkpoint": "step-1"}, ALONE])])
     write(collected, tmp_path / "kept")
     assert read(tmp_path / "kept") == collected
-    collected.rows[0]["length"] = None  # which a run's own row must have
+    collected.rows[0] = {**collected.rows[0], "length": None}  # which a run's own row must have
     write(collected, tmp_path / "kept")
     back = read(tmp_path / "kept")
     assert (back.rows, len(back.problems)) == ([ALONE], 1)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -317,3 +318,42 @@ def test_below_a_file(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(TenfoldError, match="cannot write to"):
         Lease(tmp_path / "file" / "run").__enter__()
+
+
+def test_a_crash_while_a_lease_is_made_leaves_none(tmp_path, monkeypatch):
+    def crash(self, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "hardlink_to", crash)
+    with pytest.raises(KeyboardInterrupt), Lease(tmp_path):
+        pass
+    monkeypatch.undo()
+    (tmp_path / ".lease-left").write_text("")  # as a kill leaves it
+    with Lease(tmp_path):
+        assert [path.name for path in tmp_path.iterdir()] == ["lease-000001"]
+
+
+def test_a_release_is_whole_or_has_not_happened(tmp_path, monkeypatch):
+    """A kill in the middle of a release leaves the lease of a process that is gone, which is taken at once."""
+    seen = []
+    real = Path.replace
+
+    def look(self, target):
+        seen.append(target.read_text())
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", look)
+    with Lease(tmp_path) as lease:
+        pass
+    assert '"pid"' in seen[0]
+    assert "released" in lease.path.read_text()
+
+
+@pytest.mark.parametrize("problem", [PermissionError, NotImplementedError])
+def test_a_file_system_without_second_names(tmp_path, monkeypatch, problem):
+    def refused(self, target):
+        raise problem
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    with Lease(tmp_path), pytest.raises(InUse), Lease(tmp_path):
+        pass

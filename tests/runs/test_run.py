@@ -247,6 +247,9 @@ def test_a_checkpoint_of_another_recipe(run, recipe):
 def test_metrics_cut_short(run):
     with (run.folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 13, "lo')
+    with pytest.raises(TenfoldError, match=r"metrics.jsonl has \d+ bytes of \d+"):
+        run.metrics()
+    (run.folder / "result.json").unlink()  # only a run that goes on may be cut short
     assert len(run.metrics()) == 12
 
 

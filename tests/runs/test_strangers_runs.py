@@ -8,7 +8,7 @@ import pytest
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.stored_files import sealed
-from tenfold.results.collect import collect
+from tenfold.results.collect import collect, query
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import SHELF, Run
 from tenfold.runs.train import train
@@ -254,3 +254,31 @@ def test_a_manifest_that_names_a_device(recipe, tmp_path):
 
 def test_recipes_without_a_folder_are_as_before():
     assert Recipe.of({"about": "2020-99-99"}).about == "2020-99-99"
+
+
+def test_files_that_a_result_states_are_read_as_they_were(recipe, tmp_path):
+    """Digits in the metrics, in the log of samples and in the prose of a recipe."""
+    run = train(recipe.replace(about="made in 2026"), tmp_path / "run", log_samples=True)
+    for name, old, new in (
+        ("metrics.jsonl", b'"step": 3', b'"step": 4'),
+        ("recipe.yaml", b"2026", b"2027"),
+        ("samples.jsonl", b'"seed": 0', b'"seed": 1'),
+    ):
+        path = run.folder / name
+        data = path.read_bytes()
+        path.write_bytes(data.replace(old, new, 1))
+        assert path.read_bytes() != data
+        if name == "metrics.jsonl":
+            with pytest.raises(
+                TenfoldError, match=r"metrics\.jsonl was changed after it was written"
+            ):
+                run.metrics()
+        elif name == "recipe.yaml":
+            with pytest.raises(TenfoldError, match=r"recipe\.yaml is damaged: it was changed"):
+                Run.open(run.folder)
+            assert "was changed after" in collect(run.folder).problems[0]
+        else:
+            with pytest.warns(UserWarning, match="it was changed after it was written"):
+                query(collect(run.folder), "select count(*) from samples")
+        path.write_bytes(data)
+    assert Run.open(run.folder).metrics()

@@ -294,7 +294,7 @@ def test_full_disk_loses_nothing(make_job, undisturbed, folder, identical, monke
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     report = at_step(6, lambda: monkeypatch.setattr(os, "fsync", full))
-    with pytest.raises(TenfoldError, match=r"cannot write a checkpoint .*No space left on device"):
+    with pytest.raises(TenfoldError, match=r"cannot write .*No space left on device"):
         train(replace(make_job(folder), report=report))
     monkeypatch.undo()
     assert sorted(p.name for p in (folder / "checkpoints").iterdir()) == ["step-000000004"]

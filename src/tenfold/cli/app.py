@@ -27,6 +27,7 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,  # `main` has a word for it
 )
+app.meta.suppress_keyboard_interrupt = False
 app.register_install_completion_command(help="Install shell completion (bash, zsh, fish).")
 theory = App(name="theory", help="What can be known without training a transformer.")
 app.command(theory)
@@ -164,11 +165,16 @@ COMMANDS = (
     "tenfold.cli.listing_commands",
     "tenfold.cli.ledger_commands",
     "tenfold.cli.redraw_commands",
+    "tenfold.cli.export_commands",
+    "tenfold.cli.league_commands",
     "tenfold.features.calibration.calibration_commands",
     "tenfold.features.complexity.complexity_commands",
+    "tenfold.features.harness.harness_commands",
+    "tenfold.features.explorer.explorer_commands",
     "tenfold.features.influence.influence_commands",
     "tenfold.features.linear_attention.ring_commands",
     "tenfold.features.maps.map_commands",
+    "tenfold.features.probe.probe_commands",
     "tenfold.features.proofs.proof_commands",
     "tenfold.features.reach.reach_commands",
     "tenfold.features.truncation.truncation_commands",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tenfold.cli.app import Json, app, print_json
+from tenfold.cli.app import Json, app, print_json, print_notes
 
 
 @app.command
@@ -34,7 +34,7 @@ def redraw(
     """
     from tenfold.ledger.redraw import redraw as draw_again
 
-    done = draw_again(what, out)
+    done = draw_again(what, out, lambda name: print_notes("drawing", [name]))
     if json_:
         lines = [
             {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import uuid
@@ -78,6 +79,19 @@ def remove(path: Path) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise TenfoldError(f"cannot remove {path}: {error.strerror or error}") from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, as far as they are not there, so that they survive a power cut."""
+    if folder.is_dir():
+        return
+    if folder.exists():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    if folder != folder.parent:
+        make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    with contextlib.suppress(PermissionError):  # of a folder that we may write to and not list
+        sync(folder.parent)
 
 
 def sync(folder: Path) -> None:

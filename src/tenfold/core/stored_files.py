@@ -63,7 +63,7 @@ def read_stored(folder: Path, name: str, most: int = LARGEST_DATA) -> bytes:
                 raise TenfoldError(f"{path} is no regular file, and is not read")
             if known.st_size > most:
                 raise TenfoldError(f"{path} has {known.st_size:,} bytes; {most:,} at the most")
-            return file.read(most)
+            return file.read(known.st_size)  # not `most`, for which room would be made
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(f"there is no {path}") from None
     except (OSError, ValueError) as error:  # ValueError: a null character in a name
@@ -117,6 +117,13 @@ def manifest(files: Mapping[str, bytes]) -> bytes:
         for name, data in files.items()
     }
     return json.dumps(known, indent=1).encode()
+
+
+def size_and_hash(folder: Path, name: str) -> dict[str, Any]:
+    """Size and hash of a file of any size, as a manifest states them."""
+    with check_inside(folder, name).open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"size": os.fstat(file.fileno()).st_size, "sha256": sha256}
 
 
 def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
@@ -263,18 +270,23 @@ def read_mapping(path: Path, what: str) -> dict[str, Any]:
     return _mapping(real.parent, real.name, what, str(path))
 
 
-def stored_mapping(folder: Path, name: str, what: str) -> dict[str, Any]:
-    """The keys and values of a YAML file in a folder that a program wrote."""
-    return _mapping(folder, name, what, f"{folder / name} is damaged: it")
+def stored_mapping(folder: Path, name: str, what: str, sha256: str | None = None) -> dict[str, Any]:
+    """The keys and values of a YAML file in a folder that a program wrote, with the hash of the file if it is known."""
+    return _mapping(folder, name, what, f"{folder / name} is damaged: it", sha256)
 
 
-def _mapping(folder: Path, name: str, what: str, where: str) -> dict[str, Any]:
+def _mapping(
+    folder: Path, name: str, what: str, where: str, sha256: str | None = None
+) -> dict[str, Any]:
     try:
-        text = read_stored(folder, name, LARGEST_YAML).decode()
+        data = read_stored(folder, name, LARGEST_YAML)
+        text = data.decode()
     except FileNotFoundError:
         raise TenfoldError(f"cannot read {folder / name}: No such file or directory") from None
     except UnicodeDecodeError:
         raise TenfoldError(f"{where} is not YAML: it is not text") from None
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise TenfoldError(f"{folder / name} is damaged: it was changed after it was written")
     values = parse_yaml(text, where)
     if not isinstance(values, dict):
         raise TenfoldError(f"{where} does not hold {what}: a mapping of keys to values is wanted")

@@ -46,6 +46,11 @@ def write_page(
     settings: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a page about a run. `settings` are further facts on how it was made, such as the number of problems."""
+    return write_made(page, path, _provenance(run, which) | dict(settings or {}))
+
+
+def write_made(page: FeaturePage, path: Path, made: Mapping[str, Any]) -> Path:
+    """Write a page, with facts on how it was made at its end."""
     body = "\n".join(
         [
             f"<h1>{escape(page.title)}</h1>",
@@ -53,7 +58,7 @@ def write_page(
             f"<p>{escape(' '.join(page.answer))}</p>",
             *page.parts,
             "<h2>How it was made</h2>",
-            facts(_provenance(run, which) | dict(settings or {})),
+            facts(made),
         ]
     )
     with _writing(path):
@@ -122,6 +127,12 @@ def facts(known: Mapping[str, Any]) -> str:
         if value is not None
     )
     return f'<div class="wide"><table class="facts">{rows}</table></div>'
+
+
+def made_here() -> dict[str, Any]:
+    """The command and the code that make a page."""
+    here = environment()
+    return {"command": here["command"], "page made with": _code(here)}
 
 
 def _provenance(run: Run, which: Which) -> dict[str, Any]:

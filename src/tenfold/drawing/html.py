@@ -95,6 +95,12 @@ def legend(groups: Sequence[Group], styles: Mapping[str, Style]) -> str:
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
+def line_legend(styles: Mapping[str, Style]) -> str:
+    """Which line is whose, by name."""
+    items = (f"<li>{_swatch(style)}{escape(name)}</li>" for name, style in styles.items())
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
 def _swatch(style: Style) -> str:
     color = ON_PAGE[style.color.lower()]
     fill = "var(--paper)" if style.hollow else color

@@ -89,6 +89,9 @@ class PositionalEncoding(Checked, nn.Module):
     lengthens: bool = (
         False  # turned queries and keys are longer than a head, so no other part may read them
     )
+    reads_first: ClassVar[bool] = (
+        False  # it treats the first token in a way of its own, so a cache must keep it
+    )
     features: int = 0  # numbers that `state` gives for each key and head
 
     def __init__(self, *axes: str) -> None:

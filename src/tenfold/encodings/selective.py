@@ -39,6 +39,7 @@ class Selective(PositionalEncoding):
     no_series = "what is ignored depends on what the tokens contain, not on distance alone"
     kinds = frozenset({Attends.CAUSAL})
     reads_keys = True
+    reads_first = True
     shift_invariant = True
 
     def __init__(self, width: PositiveInt, size: PositiveInt = 16, axis: str = "index") -> None:

@@ -19,6 +19,7 @@ if tuple(int(part) for part in _installed.split(".")[:2]) < OLDEST:
     )
 
 from tenfold.hf.loading import load  # noqa: E402 (only now is it known to work)
+from tenfold.hf.own_rotary import own_rotary  # noqa: E402
 from tenfold.hf.swapping import swap  # noqa: E402
 
-__all__ = ["load", "swap"]
+__all__ = ["load", "own_rotary", "swap"]

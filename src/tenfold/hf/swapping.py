@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-import torch
-from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends
+from tenfold.hf.families import FAMILIES, ModelFamily
 from tenfold.hf.interface import NAME, keep_state
 from tenfold.models.stack import Encodings, Shape
 
 Model = TypeVar("Model", bound=PreTrainedModel)
 
 
-class ModelFamily(NamedTuple):
-    """Where a kind of model has its parts."""
-
-    positions: str  # its own learned positions
-    attention: str  # of a layer
-    embeddings: str | None  # the module whose position ids are limited
-
-
-FAMILIES = {
-    "gpt2": ModelFamily("wpe", "h.{}.attn", None),
-    "bert": ModelFamily(
-        "embeddings.position_embeddings", "encoder.layer.{}.attention.self", "embeddings"
-    ),
-}
 ONLY = {  # options of a config, and the value for which attention is q.k / sqrt(K) within one sequence
     "add_cross_attention": False,
     "scale_attn_weights": True,
@@ -40,24 +25,6 @@ ONLY = {  # options of a config, and the value for which attention is q.k / sqrt
     "reorder_and_upcast_attn": False,
     "is_causal": True,
 }
-
-
-class NoPositions(nn.Module):
-    """In place of learned positions: adds nothing, at any length."""
-
-    def __init__(self, config: PreTrainedConfig) -> None:
-        super().__init__()
-        self.config = config
-
-    def forward(self, position_ids: Tensor) -> Tensor:
-        """Integer zeros (B|1, T, 1), which leave the dtype of what they are added to as it is."""
-        if self.config._attn_implementation != NAME:
-            raise TenfoldError(
-                f'the attention of this model was set to "{self.config._attn_implementation}", which '
-                f'knows nothing of encoding "{Spec.model_validate(self.config.tenfold).name}"; '
-                f'set_attn_implementation("{NAME}")'
-            )
-        return torch.zeros_like(position_ids).unsqueeze(-1)
 
 
 def swap(model: Model, encoding: str | dict[str, Any] | Spec) -> Model:
@@ -68,25 +35,20 @@ def swap(model: Model, encoding: str | dict[str, Any] | Spec) -> Model:
     """
     family, spec = _family(model), Spec.of(encoding)
     base, recorded = model.base_model, _recorded(spec)
-    layers: list[Any] = [
-        base.get_submodule(family.attention.format(number))
-        for number in range(model.config.num_hidden_layers)
-    ]
-    kind = Attends.CAUSAL if all(layer.is_causal for layer in layers) else Attends.TWO_WAY
+    kind = Attends.CAUSAL if all(_is_causal(layer) for layer in _layers(model)) else Attends.TWO_WAY
     encodings = _encodings(spec, model.config, kind)
 
     _own_config(model)
     model.config.tenfold = recorded
     base.encodings = encodings.to(model.device, model.dtype).train(model.training)
-    base.set_submodule(family.positions, NoPositions(model.config))
-    if family.embeddings is not None:
-        embeddings = base.get_submodule(family.embeddings)
-        embeddings.register_forward_pre_hook(_no_position_ids, with_kwargs=True)
-    for number, layer in enumerate(layers):  # in a tuple: it belongs to the base, and is saved once
-        layer.encoding = (encodings[number],)
+    family.take_out(base)
+    for number, layer in enumerate(_layers(model)):
+        layer.encoding = (
+            encodings[number],
+        )  # in a tuple: it belongs to the base, and is saved once
         if encodings[number].features:
             layer.register_forward_pre_hook(keep_state, with_kwargs=True)
-    model.set_attn_implementation(NAME)
+    model.config._attn_implementation = NAME
     return model
 
 
@@ -97,7 +59,7 @@ def _family(model: PreTrainedModel) -> ModelFamily:
     if kind not in FAMILIES:
         raise TenfoldError(
             f'{type(model).__name__} is of the type "{kind}"; positions can be swapped in '
-            f"{' and '.join(FAMILIES)}"
+            f"{', '.join(FAMILIES)}"
         )
     if hasattr(model.base_model, "encodings"):
         raise TenfoldError(
@@ -112,6 +74,17 @@ def _family(model: PreTrainedModel) -> ModelFamily:
                 f"swapped only with {right}"
             )
     return FAMILIES[kind]
+
+
+def _layers(model: PreTrainedModel) -> list[Any]:
+    """The attention of every layer."""
+    place = FAMILIES[model.config.model_type].attention
+    numbers = range(model.config.num_hidden_layers)
+    return [model.base_model.get_submodule(place.format(number)) for number in numbers]
+
+
+def _is_causal(layer: Any) -> bool:
+    return getattr(layer, "is_causal", True)  # Bloom, which is always, does not say so
 
 
 def _recorded(spec: Spec) -> Any:
@@ -129,7 +102,12 @@ def _recorded(spec: Spec) -> Any:
 
 def _encodings(spec: Spec, config: PreTrainedConfig, kind: Attends) -> Encodings:
     shape = Shape(config.num_hidden_layers, config.hidden_size, config.num_attention_heads)
-    encodings = Encodings(ENCODINGS.factory(spec, SIZES), shape, kind)
+    encodings = Encodings(
+        ENCODINGS.factory(spec, SIZES),
+        shape,
+        kind,
+        head_size=getattr(config, "head_dim", None),  # where it is not width / heads
+    )
     first = encodings[0]
     if first.embeds:
         raise TenfoldError(
@@ -139,6 +117,14 @@ def _encodings(spec: Spec, config: PreTrainedConfig, kind: Attends) -> Encodings
     for axis in sorted(first.axes - {"index"}):
         raise TenfoldError(
             f'encoding "{spec.name}" reads the axis "{axis}"; a Hugging Face model has only "index"'
+        )
+    window = getattr(config, "sliding_window", None)
+    if window is not None and any(
+        getattr(part, "reads_first", False) for part in encodings.modules()
+    ):
+        raise TenfoldError(
+            f'encoding "{spec.name}" needs the first token, which the sliding window of {window} tokens drops '
+            "from the cache; sliding_window=None in the config is right"
         )
     return encodings
 
@@ -150,12 +136,3 @@ def _own_config(model: PreTrainedModel) -> None:
     for module in modules:
         if getattr(module, "config", None) is shared:
             module.config = own
-
-
-def _no_position_ids(
-    embeddings: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Give zeros as position ids: nothing reads them, and BERT's own list of them is limited."""
-    given = kwargs["input_ids"] if kwargs["input_ids"] is not None else kwargs["inputs_embeds"]
-    zeros = torch.zeros(1, given.shape[1], dtype=torch.long, device=given.device)
-    return args, {**kwargs, "position_ids": zeros}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,11 +43,16 @@ class Redrawn:
     left: tuple[Path, ...]  # shown by a page, but not drawn from rows: these stay as they are
 
 
-def redraw(name: str | None = None, out: Path | str | None = None) -> list[Redrawn]:
+def redraw(
+    name: str | None = None,
+    out: Path | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Redrawn]:
     """Draw a paper (`symmetry`), one experiment (`symmetry/addition`) or everything again, from committed rows.
 
     Without `out`, files that pages show are replaced in `results/`, and the papers' pages and the page of all claims
-    are filled in again. With `out`, everything is written there: every figure, and a page for each paper.
+    are filled in again. With `out`, everything is written there: every figure, and a page for each paper. `progress` is
+    called with the name of each experiment, before it is drawn.
     """
     shelf = next((place for place in SHELVES if place.is_dir()), None)
     if shelf is None:
@@ -57,9 +62,11 @@ def redraw(name: str | None = None, out: Path | str | None = None) -> list[Redra
     chosen = list(_experiments(name))
     to = shelf if out is None else Path(out)
     try:
-        done = [
-            one for each in chosen for one in _redraw(each, shelf, to, everything=out is not None)
-        ]
+        done = []
+        for each in chosen:
+            if progress is not None:
+                progress(each.id)
+            done += _redraw(each, shelf, to, everything=out is not None)
         if not done:
             raise TenfoldError(f"{name or shelf} has no committed rows to draw from")
         _pages([each.paper for each in chosen], shelf, None if out is None else to)

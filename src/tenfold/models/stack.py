@@ -57,16 +57,23 @@ class Encodings(nn.Module):
     """One encoding a layer, or a single one that all layers share.
 
     `instead` names what stands in place of attention; then an encoding may only add to the input.
+    `head_size` is given where it is not the width divided by the heads.
     """
 
     def __init__(
-        self, make: EncodingFactory, shape: Shape, kind: Attends, instead: str = ""
+        self,
+        make: EncodingFactory,
+        shape: Shape,
+        kind: Attends,
+        instead: str = "",
+        head_size: int | None = None,
     ) -> None:
         super().__init__()
         attends = shape.layers > 0 and not instead
+        head_size = head_size or shape.width // shape.heads
 
         def made(embeds: bool, layer: int = 0) -> PositionalEncoding:
-            pe = make(width=shape.width, heads=shape.heads, head_size=shape.width // shape.heads)
+            pe = make(width=shape.width, heads=shape.heads, head_size=head_size)
             if instead and pe.attends:
                 raise TenfoldError(
                     f'encoding "{pe.name}" acts in attention, which {instead} does not have; "none" is right, '

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import first_problem
 from tenfold.core.stored_files import check_inside, read_json_mapping, stored_mapping
 from tenfold.results.committed import ROWS, read_committed
+from tenfold.results.compact_rows import compact
 from tenfold.results.row_schema import (
     RESULTS,
     RUNS,
@@ -47,6 +47,7 @@ from tenfold.results.tables import (
     write,
 )
 from tenfold.runs.recipe import Recipe
+from tenfold.runs.recipe_files import recipe_hash
 from tenfold.runs.sample_log import SAMPLES_FILE
 
 __all__ = [
@@ -212,13 +213,7 @@ def _read_run(folder: Path) -> tuple[Row, list[Row]]:
         )
     known = _known(folder, recipe, result)
     rows = check_once([{**known, **row.model_dump()} for row in result.rows])
-    ordered = [{column: _shared(row[column]) for column in RESULTS} for row in rows]
-    return _run(folder, recipe, result), ordered
-
-
-def _shared(value: Any) -> Any:
-    """The value; of equal words, of which a million rows have few, always the same one."""
-    return sys.intern(value) if isinstance(value, str) else value
+    return _run(folder, recipe, result), compact(rows)
 
 
 def _known(folder: Path, recipe: Recipe, result: StoredResult) -> Row:
@@ -275,7 +270,7 @@ def _load_recipe(folder: Path) -> Recipe:
     if not os.path.lexists(folder / "recipe.yaml"):
         raise LeftOut("there is no recipe.yaml beside its result.json")
     try:
-        recipe = Recipe.of(stored_mapping(folder, "recipe.yaml", "a recipe"))
+        recipe = Recipe.of(stored_mapping(folder, "recipe.yaml", "a recipe", recipe_hash(folder)))
         return Recipe.of(recipe.as_json())  # what cannot be written again is refused too
     except (TenfoldError, ValueError, RecursionError) as error:
         text = _within(folder, error)

@@ -39,7 +39,9 @@ def read_committed(folder: Path) -> Collected:
     for run in runs:
         if lacking := [column for column in RUN if column not in run]:
             raise TenfoldError(f"{folder / RUNS} is damaged: a run has no {lacking[0]}")
-    current = [{key: run[key] for key in RUN} | {"recipe": _as_now(run["recipe"])} for run in runs]
+    current: list[Row] = [
+        {key: run[key] for key in RUN} | {"recipe": _as_now(run["recipe"])} for run in runs
+    ]
     return sound(Collected(rows, current), folder / ROWS)
 
 

@@ -105,7 +105,8 @@ def _compared(
     by: Sequence[str],
 ) -> tuple[list[Row], list[str]]:
     """A line for each cell, and a note on each cell in which no pair has both values."""
-    lines, notes = [], []
+    lines: list[Row] = []
+    notes: list[str] = []
     for key, group in grouped(rows, by).items():
         values = by_run(group)
         seeds = [seed for seed, (a, b) in pairs.items() if a in values and b in values]

@@ -62,7 +62,7 @@ def _readable_pair(line: Row, metric: str) -> Row:
     }
 
 
-def _without_bounds(line: Row) -> Row:
+def _without_bounds(line: Row) -> dict[str, Any]:
     ends = ("_low", "_high", "_coverage")
     return {key: value for key, value in line.items() if not key.endswith(ends)}
 

@@ -14,7 +14,7 @@ import dataclasses
 import json
 import math
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -27,7 +27,7 @@ from tenfold.evals.statistics import Measurement
 from tenfold.runs.environment import version_numbers
 from tenfold.runs.recipe import Recipe
 
-Row = dict[str, Any]  # values by the names of their columns
+Row = Mapping[str, Any]  # values by the names of their columns
 
 CHECKPOINTS = ("best", "final")
 # columns that older files do not have, and what these mean by that

@@ -177,10 +177,10 @@ def deciding(run: Row) -> dict[str, Any]:
     return kept
 
 
-def _leaves(values: Any, where: str) -> Row:
+def _leaves(values: Any, where: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         return {where: values}
-    leaves: Row = {}
+    leaves: dict[str, Any] = {}
     for key, value in values.items():
         inner = where if key == "name" else f"{where}.{key}" if where else key
         leaves |= _leaves(value, inner)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
+from tenfold.core.stored_files import read_json_mapping, size_and_hash
 from tenfold.results.row_schema import (
     NULLABLE,
     NULLABLE_OF_RUNS,
@@ -43,6 +44,7 @@ QUIET: dict[str, str | bool | int | float | list[str]] = {  # nothing is downloa
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+BOUNDED: dict[str, str] = {"memory_limit": "1GB"}  # of a query, which has a file for what is more
 QUERIES = ("SELECT", "EXPLAIN", "MULTI")  # kinds of statements
 # SQL sees the tables, and neither files nor the variables of this program
 LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
@@ -132,7 +134,10 @@ def query(collected: Collected, sql: str) -> tuple[list[str], list[tuple[Any, ..
     """
     import duckdb
 
-    with tempfile.TemporaryDirectory() as place, duckdb.connect(config=QUIET) as connection:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        duckdb.connect(Path(place) / "tables.duckdb", config={**QUIET, **BOUNDED}) as connection,
+    ):
         tables = {"results": (RESULTS, collected.rows), "runs": (RUNS, collected.runs)}
         for name, (columns, rows) in tables.items():
             _fill(connection, name, columns, _write_lines(rows, Path(place) / f"{name}.jsonl"))
@@ -186,7 +191,7 @@ def _reason(error: duckdb.Error) -> str:
 
 def _write_lines(rows: Sequence[Row], path: Path) -> Path:
     with path.open("w") as file:
-        file.writelines(f"{json.dumps(row)}\n" for row in rows)  # never all in memory
+        file.writelines(f"{json.dumps(dict(row))}\n" for row in rows)  # never all in memory
     return path
 
 
@@ -212,6 +217,9 @@ def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -
         f'"{column}" IS NULL' for column in SAMPLES if column not in NULLABLE_OF_SAMPLES
     )
     for log in logs:
+        if not _as_stated(log):
+            _leave_out(log, "it was changed after it was written")
+            continue
         with _plainly_named(log) as path:
             try:
                 _fill(connection, "log", SAMPLES, path)
@@ -222,6 +230,16 @@ def _fill_samples(connection: duckdb.DuckDBPyConnection, logs: Sequence[Path]) -
             except duckdb.Error as error:
                 _leave_out(log, _reason(error).replace(str(path), log.name)[:160])
             connection.execute("DROP TABLE log")
+
+
+def _as_stated(log: Path) -> bool:
+    """Whether a log of samples is as the result beside it states; results of earlier versions state nothing."""
+    try:
+        files = read_json_mapping(log.parent, "result.json", "a result").get("files")
+    except FileNotFoundError:  # a log that is beside no run
+        return True
+    known = files.get(log.name) if isinstance(files, dict) else None
+    return known is None or known == size_and_hash(log.parent, log.name)
 
 
 def _leave_out(log: Path, why: str) -> None:
@@ -253,7 +271,7 @@ def _from_parquet(path: Path, columns: dict[str, str]) -> list[Row]:
         except duckdb.Error as error:
             message = _reason(error).replace(str(named), str(path))[:160]
             raise TenfoldError(f"{path} holds no results: {message}") from None
-    rows = [dict(zip(columns, row, strict=True)) for row in values]
+    rows: list[Row] = [dict(zip(columns, row, strict=True)) for row in values]
     for column in columns.keys() - NULLABLE - NULLABLE_OF_RUNS:
         if not all(_is_there(row[column]) for row in rows):
             raise TenfoldError(f"{path} is damaged: a row has no {column}")

@@ -18,6 +18,8 @@ from tenfold import __version__
 from tenfold.core.errors import TenfoldError
 from tenfold.core.stored_files import read_json_mapping
 
+RECIPE_HASH = "recipe_sha256"  # the key of the hash of recipe.yaml in environment.json
+
 
 def environment() -> dict[str, Any]:
     """Where and with what a run was made."""

@@ -9,6 +9,9 @@ go on writing over its successor's work.
 A lease can look ended while its holder is well: the clock jumped, or the file was copied. So who takes over a lease
 by its time alone waits before it writes. In this time a holder that is well renews, finds the higher number, and
 stops. A lease from the future, which no renewal explains, has ended too.
+
+A lease is written whole under another name before it has its own, and it is released in the same way. So a process
+that dies at any moment leaves a lease that names it, or none.
 """
 
 from __future__ import annotations
@@ -25,12 +28,14 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.files import make_folder, sync, write_synced
 from tenfold.core.stored_files import read_json_mapping
 
 LIFE = 60.0  # seconds after which a lease that is not renewed has ended
 RENEWALS = 6  # in a life
 GRACE = 2  # renewals that a holder has to find out, before its successor writes
 POLL = 0.2  # seconds between two looks at a lease that another holds
+HIDDEN = ".lease-"  # how the names of files begin that are there for a moment only
 UNKNOWN = "unknown"  # when a process began, where the system does not show it
 
 
@@ -56,7 +61,7 @@ class Lease:
     def __enter__(self) -> Lease:
         deadline = _clock() + self.patience
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             while not self._take():
                 if _clock() >= deadline:
                     raise InUse(
@@ -77,7 +82,20 @@ class Lease:
         self._ended.set()
         with suppress(OSError):
             if not self._lost and self._ours():
-                self.path.write_text(json.dumps({"attempt": self.attempt, "released": True}))
+                self._release()
+
+    def _release(self) -> None:
+        temporary, content = (
+            _temporary(self.folder),
+            _json({"attempt": self.attempt, "released": True}),
+        )
+        try:
+            temporary.write_bytes(content)
+            temporary.replace(self.path)
+        except OSError:  # no room for another file
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            self.path.write_bytes(content)
 
     def check(self) -> None:
         """Raise `Lost` if the folder is no longer ours."""
@@ -100,14 +118,9 @@ class Lease:
         self._doubtful = bool(existing) and _by_time(_read(existing[-1]))
         number = _number(existing[-1]) + 1 if existing else 1
         path = self.folder / f"lease-{number:06d}"
-        try:
-            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-        except FileExistsError:  # another was faster
-            self.path = path
-            return False
-        with os.fdopen(handle, "w") as file:
-            json.dump({"attempt": self.attempt, **_self()}, file)
         self.path = path
+        if not _create(path, _json({"attempt": self.attempt, **_self()})):  # another was faster
+            return False
         highest = leases(self.folder)[-1]
         if (
             highest != path
@@ -115,7 +128,7 @@ class Lease:
             path.unlink(missing_ok=True)
             self.path = highest
             return False
-        for left in existing:
+        for left in (*existing, *self.folder.glob(f"{HIDDEN}*")):
             with suppress(OSError):  # a folder of this name stays, below ours
                 left.unlink()
         return True
@@ -151,6 +164,46 @@ class Lease:
             and existing[-1] == self.path
             and _read(self.path).get("attempt") == self.attempt
         )
+
+
+def _create(path: Path, content: bytes) -> bool:
+    """Create a lease, whole; False if its number is taken."""
+    temporary = _temporary(path.parent)
+    try:
+        write_synced(temporary, content)
+        try:
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            return False
+        except FileNotFoundError:  # who has the folder removed our file
+            return False
+        except (OSError, NotImplementedError):  # a file system without second names
+            return _create_in_place(path, content)
+        sync(path.parent)
+        return True
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _create_in_place(path: Path, content: bytes) -> bool:
+    """Create a lease that is empty for a moment; if its process dies in it, its time has to pass."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    except FileExistsError:
+        return False
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    return True
+
+
+def _temporary(folder: Path) -> Path:
+    """A name of our own beside the leases, which whoever takes the folder next removes."""
+    return folder / f"{HIDDEN}{uuid.uuid4().hex}"
+
+
+def _json(lease: dict[str, Any]) -> bytes:
+    return json.dumps(lease).encode()
 
 
 def leases(folder: Path) -> list[Path]:
@@ -205,12 +258,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _now(folder: Path) -> float:
     """The time by the clock of the file system, which the machines that share it may not agree with."""
-    probe = folder / f".clock-{uuid.uuid4().hex}"
-    try:
-        probe.touch()
-        return probe.stat().st_mtime
-    finally:
+    probe = _temporary(folder)
+    with probe.open("xb") as file:
         probe.unlink(missing_ok=True)
+        return os.fstat(file.fileno()).st_mtime
 
 
 def _self() -> dict[str, Any]:

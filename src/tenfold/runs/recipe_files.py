@@ -22,8 +22,13 @@ from typing import Any
 
 import tenfold.papers
 from tenfold.core.errors import TenfoldError, unknown
-from tenfold.core.stored_files import parse_yaml, read_mapping, stored_mapping
-from tenfold.runs.environment import newer_version
+from tenfold.core.stored_files import (
+    parse_yaml,
+    read_json_mapping,
+    read_mapping,
+    stored_mapping,
+)
+from tenfold.runs.environment import RECIPE_HASH, newer_version
 from tenfold.runs.own_components import check_named, named, with_include
 from tenfold.runs.own_files import execute, read_own
 from tenfold.runs.recipe import Recipe, merge, spelled
@@ -226,11 +231,20 @@ def stored_recipe(folder: Path) -> Recipe:
     path = folder / RUN_RECIPE
     if not os.path.lexists(path):
         raise TenfoldError(f"{folder} is not a run: {path.name} is missing")
-    values = stored_mapping(folder, RUN_RECIPE, "a recipe")
+    values = stored_mapping(folder, RUN_RECIPE, "a recipe", recipe_hash(folder))
     try:
         return Recipe.of(values)
     except TenfoldError as error:
         raise TenfoldError(newer_version(folder) or f"{path}: {error}") from None
+
+
+def recipe_hash(folder: Path) -> str | None:
+    """The hash that the folder states of its recipe; None for runs of version 0.1, and for exported models."""
+    try:
+        stated = read_json_mapping(folder, "environment.json", "an environment").get(RECIPE_HASH)
+    except FileNotFoundError:
+        return None
+    return str(stated) if stated is not None else None
 
 
 def of_papers() -> dict[str, ScaledRecipe]:

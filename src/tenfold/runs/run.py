@@ -6,7 +6,6 @@ recipe.yaml  environment.json  metrics.jsonl  checkpoints/  result.json (last)  
 from __future__ import annotations
 
 import glob
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +41,7 @@ from tenfold.runs.recipe_files import shipped_names as shipped_names
 from tenfold.runs.recipe_files import stored_recipe
 from tenfold.runs.sample_log import SampleSink, describe
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors, parse_tensors
-from tenfold.training.loop import Metrics
+from tenfold.training.metrics_file import METRICS, Metrics, parse_lines
 
 Which = Literal["final", "best"]
 CHECKPOINTS: tuple[Which, Which] = ("final", "best")
@@ -116,16 +115,19 @@ class Run:
             )
 
     def metrics(self) -> list[Metrics]:
-        """The training curve: one entry a logged step; a line cut short by a crash is left out."""
+        """The training curve: one entry a logged step; a line cut short by a crash is left out.
+
+        Of a finished run, the file must be as the result states it.
+        """
         try:
-            data = read_stored(self.folder, "metrics.jsonl", LARGEST_TEXT)
+            files = self.result().get("files") if self.finished else None
+            if isinstance(files, dict) and METRICS in files:
+                data = read_checked(self.folder, METRICS, files[METRICS])
+            else:
+                data = read_stored(self.folder, METRICS, LARGEST_TEXT)
         except FileNotFoundError:
             return []
-        try:
-            return [json.loads(line) for line in data.splitlines(True) if line.endswith(b"\n")]
-        except (ValueError, RecursionError) as error:
-            path = self.folder / "metrics.jsonl"
-            raise TenfoldError(f"{path} is damaged: {error}") from None
+        return parse_lines(data, self.folder / METRICS)
 
     def progress(self) -> dict[str, Any]:
         """How far the run is: its step, seconds, best score."""

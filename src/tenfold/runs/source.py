@@ -25,7 +25,7 @@ from tenfold.models import Model
 from tenfold.models.decoding import WRITTEN, Swift
 from tenfold.runs.answer import Answer, GoingOn
 from tenfold.runs.recipe import Recipe
-from tenfold.training.loop import Metrics
+from tenfold.training.metrics_file import Metrics
 
 
 class Source(ABC):

@@ -227,6 +227,7 @@ class Watch:
         self.began = [0.0] * len(names)
         self.first = [0] * len(names)
         self.accuracy = [""] * len(names)
+        self.counted: dict[int, tuple[float, int]] = {}  # when counting began, and from where
 
     def __enter__(self) -> Watch:
         if self.console.is_terminal:
@@ -276,6 +277,8 @@ class Watch:
         """After training: how much of the evaluation is done."""
         done, of = metrics["measured"], metrics["of"]
         text = metrics["doing"]
+        if number not in self.counted or done < self.counted[number][1]:
+            self.counted[number] = time.monotonic(), done
         if self.bars is not None:
             task = list(self.bars.task_ids)[number]
             if done == 1:
@@ -284,7 +287,16 @@ class Watch:
         elif time.monotonic() - self.printed[number] > QUIET_SECONDS:
             self.printed[number] = time.monotonic()
             count = f"{done}/{of}" if of else str(done)
-            print(f"{self.names[number]}: {text}, {count}", file=sys.stderr, flush=True)
+            left = self._left(number, done, of)
+            print(f"{self.names[number]}: {text}, {count}{left}", file=sys.stderr, flush=True)
+
+    def _left(self, number: int, done: int, of: int | None) -> str:
+        """How long the rest takes at the pace so far; nothing where that is not known yet."""
+        began, first = self.counted[number]
+        if of is None or done <= first:
+            return ""
+        pace = (time.monotonic() - began) / (done - first)
+        return f", {span(pace * (of - done))} left"
 
     def _line(self, number: int, metrics: dict[str, Any], text: str) -> None:
         now, step, steps = time.monotonic(), metrics["step"], self.steps[number]

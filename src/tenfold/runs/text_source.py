@@ -25,7 +25,7 @@ from tenfold.runs.answer import Answer, Continuation, GoingOn
 from tenfold.runs.machine_memory import available
 from tenfold.runs.recipe import Data, Recipe
 from tenfold.runs.source import Source
-from tenfold.training.loop import Metrics
+from tenfold.training.metrics_file import Metrics
 
 SHOWN = 40  # characters of the text before an example
 EXAMPLE = 24  # tokens that an example goes on for

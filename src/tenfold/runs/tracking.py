@@ -24,7 +24,7 @@ from tenfold.core.files import remove
 from tenfold.core.registry import Registry
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
-from tenfold.training.loop import Metrics
+from tenfold.training.metrics_file import Metrics
 
 FLUSH = 10  # seconds after which a curve is seen
 

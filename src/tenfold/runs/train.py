@@ -16,6 +16,7 @@ train
 from __future__ import annotations
 
 import functools
+import hashlib
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -25,10 +26,10 @@ from typing import Any
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import remove, write_atomically, write_once
-from tenfold.core.stored_files import check_no_way_out, sealed
+from tenfold.core.stored_files import check_no_way_out, sealed, size_and_hash
 from tenfold.models import Model
 from tenfold.runs.build import penalty_of
-from tenfold.runs.environment import environment
+from tenfold.runs.environment import RECIPE_HASH, environment
 from tenfold.runs.lease import Lease
 from tenfold.runs.own_components import COPIES, keep_copies
 from tenfold.runs.own_files import does_too_much, executing
@@ -41,11 +42,12 @@ from tenfold.runs.stops import STOPS
 from tenfold.runs.tracking import TRACKERS, remove_tracks, tracking
 from tenfold.training.checkpoint import Checkpoints
 from tenfold.training.distributed import Team, together
-from tenfold.training.loop import Job, Metrics, Progress
+from tenfold.training.loop import Job, Progress
 from tenfold.training.loop import train as train_loop
+from tenfold.training.metrics_file import METRICS, Metrics
 
 FILES = (
-    "result.json", "metrics.jsonl", "recipe.yaml", "environment.json", "status.json", "log.txt",
+    "result.json", METRICS, "recipe.yaml", "environment.json", "status.json", "log.txt",
     SAMPLES_FILE, "certificate.json", "feats.json",
 )  # fmt: skip
 Callback = Callable[[Metrics], None]
@@ -92,6 +94,7 @@ def train(
         record = _record(run, team, track, log_samples)
         _check_start(run, fresh, stop)
         with Lease(run.folder, patience) as lease:
+            _tidy(run.folder)
             finished = not fresh and _is_finished(run)
             if not finished:
                 model = _new_model(run, fresh)
@@ -105,7 +108,7 @@ def train(
             record = {"environment": record, "attempt": lease.attempt}
             record["eval_seconds"] = time.monotonic() - began
             lease.confirm()
-            _write_result(run, state, rows, record)
+            _write_result(run, state, rows, record, log_samples)
         team.wait()
     return run
 
@@ -171,8 +174,10 @@ def _begin(run: Run, fresh: bool, record: dict[str, Any]) -> None:
     if (run.folder / "recipe.yaml").exists():
         return
     keep_copies(run.recipe.include, run.folder)
+    written = run.recipe.as_yaml().encode()
+    record[RECIPE_HASH] = hashlib.sha256(written).hexdigest()
     write_atomically(run.folder / "environment.json", sealed(record))
-    write_atomically(run.folder / "recipe.yaml", run.recipe.as_yaml().encode())
+    write_atomically(run.folder / "recipe.yaml", written)
 
 
 def _while_leased(lease: Lease, progress: Callback | None) -> Callback:
@@ -271,9 +276,13 @@ def _measured(report: Callback, which: Which, done: int, of: int) -> None:
 
 
 def _write_result(
-    run: Run, state: Progress, rows: list[dict[str, Any]], record: dict[str, Any]
+    run: Run,
+    state: Progress,
+    rows: list[dict[str, Any]],
+    record: dict[str, Any],
+    log_samples: bool,
 ) -> None:
-    recipe = run.recipe
+    recipe, names = run.recipe, [METRICS, SAMPLES_FILE] if log_samples else [METRICS]
     result = {
         "run": recipe.run_name,
         "fingerprint": recipe.fingerprint,
@@ -288,8 +297,16 @@ def _write_result(
         "rows": rows,
         "environment": record["environment"],
         "attempt": record["attempt"],
+        "files": {name: size_and_hash(run.folder, name) for name in names},
     }
     write_once(run.folder / "result.json", sealed(result))
+
+
+def _tidy(folder: Path) -> None:
+    """Remove the unfinished files of a process that was killed; the folder must be leased to this one."""
+    for name in FILES:
+        for left in folder.glob(f".{name}-*"):
+            remove(left)
 
 
 def clear(folder: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenfold.core.errors import TenfoldError
-from tenfold.core.files import sync, write_synced
+from tenfold.core.files import make_folder, sync, write_synced
 from tenfold.core.stored_files import MANIFEST, check_inside, manifest, read_checked, read_manifest
 
 if TYPE_CHECKING:  # counting checkpoints does not need torch
@@ -64,7 +64,8 @@ class Checkpoints:
         check_inside(self.folder.parent, self.folder.name)
         temporary = self.folder / f".writing-{uuid.uuid4().hex}-{place.name}"
         try:
-            temporary.mkdir(parents=True)
+            make_folder(self.folder)
+            temporary.mkdir()
             for name, data in files.items():
                 write_synced(temporary / name, data)
             sync(temporary)

@@ -8,13 +8,12 @@ processes (see `distributed`) each has its share of every batch; the first alone
 from __future__ import annotations
 
 import ctypes
-import json
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from tenfold.models.layers import set_generator
 from tenfold.models.model import Model
 from tenfold.training.checkpoint import Checkpoint, Checkpoints, Tensors
 from tenfold.training.distributed import Team
+from tenfold.training.metrics_file import METRICS, Metrics, MetricsFile
 from tenfold.training.options import (
     Training,
     learning_rate,
@@ -38,7 +38,6 @@ from tenfold.training.options import (
 )
 from tenfold.training.penalties import Penalty
 
-Metrics = dict[str, Any]
 TRIM, MAP = -1, -3  # malloc.h: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 LARGE = 2**30  # bytes
 APART = 2**48  # between the seeds of two processes' dropout
@@ -71,7 +70,8 @@ class Progress:
     seconds: float = 0.0
     best_score: float | None = None
     best_step: int | None = None
-    metrics_bytes: int = 0
+    metrics_bytes: int = 0  # of metrics.jsonl, up to this step
+    metrics_sha256: str = ""  # of these bytes; empty in checkpoints of version 0.1
     reason: str | None = None  # why it ended, when it has
     fingerprint: str = ""
     best: Tensors = field(default_factory=dict)
@@ -108,7 +108,7 @@ def train(job: Job) -> Progress:
             last = bool(ended) or progress.step == options.steps
             if log is not None:
                 if last or signalled or progress.step % options.checkpoint_every == 0:
-                    log.mark(progress)
+                    progress.metrics_bytes, progress.metrics_sha256 = log.secure()
                     _save(job, checkpoints, optimizer, progress)
             if signalled and not last:
                 team.wait()  # until the first has saved: torchrun may end all processes when one ends
@@ -123,7 +123,7 @@ def train(job: Job) -> Progress:
     return progress
 
 
-def _account(job: Job, progress: Progress, log: _Log, loss: float, norm: float) -> None:
+def _account(job: Job, progress: Progress, log: MetricsFile, loss: float, norm: float) -> None:
     """What the first process does after a step: average, check for a stop, evaluate, report, write."""
     options, model = job.options, job.model
     if options.average:
@@ -303,43 +303,12 @@ def _restore(optimizer: torch.optim.AdamW, tensors: Tensors) -> None:
     optimizer.load_state_dict({"state": state, "param_groups": groups})
 
 
-def _log(job: Job, progress: Progress) -> _Log | nullcontext[None]:
+def _log(job: Job, progress: Progress) -> MetricsFile | nullcontext[None]:
     """The metrics' file, for the first process alone."""
-    return _Log(job.folder / "metrics.jsonl", progress) if job.team.first else nullcontext()
-
-
-class _Log:
-    """Metrics as JSON lines, cut back on resume to what the checkpoint had seen."""
-
-    def __init__(self, path: Path, progress: Progress) -> None:
-        try:
-            self.file = path.open("ab")
-            lines = path.read_bytes()[: progress.metrics_bytes]  # a power cut may have taken some
-            size = lines.rfind(b"\n") + 1
-            self.file.truncate(size)
-            self.file.seek(size)
-        except OSError as error:
-            raise TenfoldError(f"cannot write {path}: {error.strerror or error}") from None
-
-    def write(self, line: Metrics) -> None:
-        try:
-            self.file.write(json.dumps(line).encode() + b"\n")
-            self.file.flush()
-        except OSError as error:
-            raise TenfoldError(
-                f"cannot write {self.file.name}: {error.strerror or error}; the last checkpoint stands"
-            ) from None
-
-    def mark(self, progress: Progress) -> None:
-        """Remember how much of the file the checkpoint has seen."""
-        progress.metrics_bytes = self.file.tell()
-
-    def __enter__(self) -> _Log:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # every line was flushed, or its failure was raised
-            self.file.close()
+    if not job.team.first:
+        return nullcontext()
+    seen = progress.metrics_bytes, progress.metrics_sha256
+    return MetricsFile(job.folder / METRICS, progress.step, *seen)
 
 
 @contextmanager

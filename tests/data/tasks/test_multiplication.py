@@ -41,6 +41,16 @@ def test_the_machine(base, multiplier, check_machine):
     check_machine(Multiplication(multiplier, base))
 
 
+@pytest.mark.parametrize(("least", "most"), [(1, None), (3, 7), (8, 12)])
+def test_the_machine_of_multipliers_from_a_least_one_on(least, most, check_machine):
+    """A start for each multiplier that is allowed, and for no other."""
+    task = Multiplication(2, 10, most=most, least=least)
+    check_machine(task)
+    machine = task.transducer()
+    assert machine.least == least
+    assert machine.value[machine.starts].tolist() == list(range(least, (most or 99) + 1))
+
+
 def test_the_machine_of_three_digits(check_machine):
     check_machine(Multiplication(3, 4))
     assert Multiplication(3, 16).transducer() is None  # 8 million states

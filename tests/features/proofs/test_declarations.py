@@ -154,6 +154,11 @@ def test_tasks_formats_and_schemes_are_known_by_their_exact_class(model, batcher
     for name, thing in kinds.items():
         (said,) = trusted(model, replace(batcher, **{name: thing}))
         assert said.startswith(name)
+    for name, method in (("task", "solve"), ("format", "write")):
+        changed = copy.copy(getattr(batcher, name))
+        setattr(changed, method, getattr(changed, method))
+        (said,) = trusted(model, replace(batcher, **{name: changed}))
+        assert re.fullmatch(f"{name} .*, changed", said)
     (said,) = trusted(model, replace(batcher, schemes=[lambda tokens, places, generator: places]))
     assert said.startswith("scheme")
 

@@ -174,7 +174,7 @@ def test_an_untrained_model_is_a_machine(built, lively, ends):
 
 @pytest.mark.parametrize(
     "name",
-    ["multiplication", "cyclic", "together", "seq2seq"],
+    ["multiplication", "from 1 on", "cyclic", "together", "seq2seq"],
 )
 def test_a_proved_model_is_its_task(small, parts, oracle, name):
     """Where a model's outputs are the true ones, so is its machine, whatever the hub, the phases, the ends."""
@@ -182,6 +182,10 @@ def test_a_proved_model_is_its_task(small, parts, oracle, name):
     changes = {
         "multiplication": {
             "task": {"name": "multiplication", "base": 3},
+            "pe": parts(hub=0),
+        },
+        "from 1 on": {
+            "task": {"name": "multiplication", "base": 3, "least": 1},
             "pe": parts(hub=0),
         },
         "cyclic": {"schemes": [{"name": "cyclic", "period": 3}], "pe": parts(cyclic)},

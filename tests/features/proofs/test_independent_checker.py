@@ -31,6 +31,12 @@ def change(folder, **values):
     path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
+def with_option(pe, part, **options):
+    """An encoding with another option of one of its parts."""
+    parts = [{**each, **options} if n == part else each for n, each in enumerate(pe["parts"])]
+    return {**pe, "parts": parts}
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_what_is_shipped_is_accepted(name):
     stored = json.loads((SHELF / name / "certificate.json").read_text())
@@ -54,7 +60,7 @@ def test_it_stands_alone(folder):
     ran = subprocess.run(
         [sys.executable, copied, folder], capture_output=True, text=True, check=False
     )
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "accepted")
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "accepted: proved")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +72,12 @@ def test_it_stands_alone(folder):
         ({"wrong": 1}, "wrong is 0"),
         ({"bound": 3.0}, "does not exceed the bounds"),
         ({"bound64": None, "in_float32": False}, "this is no proof"),
+        ({"bound": 100.0, "bound64": -200.0}, "does not exceed the bounds"),
+        ({"bound64": 0.0}, "this is no proof"),
+        ({"in_float32": False}, "the verdict is proved"),
+        ({"proved": False, "in_float32": False}, "the verdict is proved"),
+        ({"declared": ["encoding mine.Window"]}, "this is no proof"),
+        ({"violations": ["the model sees more"]}, "this is no proof"),
     ],
 )
 def test_a_changed_certificate_is_found(folder, values, told, capsys):
@@ -91,6 +103,18 @@ def test_what_it_does_not_read_is_refused(folder, capsys):
         {"format": "interleaved"},
         {"model": {**about["model"], "layers": 2}},
         {"task": {"name": "addition", "carries": True}},
+        {"task": {"name": "addition", "most": "parity"}},
+        {"task": {"name": "subtraction", "terms": 3}},
+        {"task": {"name": "parity", "base": 3}},
+        {"task": {"name": "multiplication", "base": 2}},  # its window shows no multiplier
+        {"task": {"name": "multiplication", "base": 2, "least": 1}},
+        {"model": {**about["model"], "activation": "relu"}},
+        {"pe": with_option(about["pe"], 0, hub=0)},
+        {"pe": with_option(about["pe"], 0, heads=[0])},
+        {"pe": with_option(about["pe"], 1, values=True)},
+        {"pe": with_option(about["pe"], 1, unrelated=False)},
+        {"pe": with_option(about["pe"], 2, scale=2)},
+        {"pe": {**about["pe"], "name": "per-head"}},
         {"task": "sorting"},
     ):
         change(folder, about={**about, **more})
@@ -100,6 +124,26 @@ def test_what_it_does_not_read_is_refused(folder, capsys):
     path = folder / "weights.safetensors"
     save_file({name: x.astype(np.float16) for name, x in load_file(path).items()}, path)
     assert main(str(folder)) == 2
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "", '{"about": 3}', '{"about": {"model": []}}'])
+def test_what_is_no_certificate_is_one_line(folder, content, capsys):
+    (folder / "certificate.json").write_text(content)
+    assert main(str(folder)) == 2
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not checked: ")
+
+
+def test_a_refutation_is_accepted_as_what_it_is(folder, capsys):
+    """The certificate is right, but nothing is proved: no exit code 0."""
+    path = folder / "weights.safetensors"
+    weights = load_file(path)
+    weights["head.bias"][1] -= 10
+    save_file(weights, path)
+    found, _ = check(folder)
+    change(folder, **found, verdict="refuted", proved=False, in_float32=False)
+    assert main(str(folder)) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "accepted: refuted"
 
 
 @pytest.mark.parametrize(
@@ -127,8 +171,13 @@ def test_two_searches_find_the_same_contexts(task, behind, answers):
 def test_the_command(tenfold, folder, tmp_path):
     code, out, _ = tenfold("certify", folder, "--independent")
     assert code == 0
-    assert out.splitlines()[-1] == "accepted"
-    change(folder, margin=1.0)
+    assert out.splitlines()[-1] == "accepted: proved"
+    stored = json.loads((folder / "certificate.json").read_text())
+    change(folder, about={**stored["about"], "task": {"name": "addition", "base": 3}})
+    code, _, err = tenfold("certify", folder, "--independent")
+    assert code == 2
+    assert "about another model than the recipe: task is" in err
+    change(folder, about=stored["about"], margin=1.0)
     assert tenfold("certify", folder, "--independent")[0] == 1
     (folder / "certificate.json").unlink()
     code, _, err = tenfold("certify", folder, "--independent")

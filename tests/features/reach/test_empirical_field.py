@@ -7,8 +7,9 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch, Tokens
 from tenfold.data.places import Places
 from tenfold.encodings import ALiBi, Window
+from tenfold.evals.distance_sums import quantile
 from tenfold.features.reach import empirical_field as receptive
-from tenfold.features.reach.empirical_field import fields, quantile
+from tenfold.features.reach.empirical_field import fields
 from tenfold.features.reach.receptive_field import reach
 
 

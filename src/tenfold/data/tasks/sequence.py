@@ -93,7 +93,7 @@ class SequenceTask(Task):
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
     ) -> Examples:
         """Samplers decide how long inputs are, and `draw` what they are, unless the sampler is one of `Inputs`."""
-        check_length(length)
+        check_length(length, n)
         chosen = sampler or self.usual_sampler
         base = min(max(self.base, 2), 256)
         if isinstance(chosen, Inputs):

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import LARGEST_DATA
 from tenfold.data.roles import Role
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 Digits = NDArray[np.uint8]  # token numbers; uint32 where a vocabulary is larger than 256
 Ints = NDArray[np.int64]
 
+DRAWN = 16  # bytes that a token of a problem takes while problems are drawn
 Sampler = Callable[..., tuple[Digits, Ints]]  # (rng, n, length, terms, base), see samplers.py
 Fit = Callable[[np.random.Generator, Digits, Ints], tuple[Digits, Ints]]  # `Task.fit`
 
@@ -222,7 +224,7 @@ class Task(ABC):
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
     ) -> Examples:
         """`n` examples with operands of up to `length` tokens; same generator state, same examples."""
-        check_length(length)
+        check_length(length, n)
         draw = sampler or self.usual_sampler
         operands, lengths = self.problems(rng, n, length, draw, self.base)
         if operands.shape[1] != self.terms:
@@ -335,9 +337,15 @@ def draws_problems(sampler: Sampler) -> bool:
     return getattr(getattr(sampler, "func", sampler), "whole_problems", False)
 
 
-def check_length(length: int) -> None:
+def check_length(length: int, count: int = 1) -> None:
+    """Raise for a length that there is not, and for more problems of it than half of the memory holds."""
     if length < 1:
         raise TenfoldError(f"a length of {length} is too short; the least is 1")
+    if (need := DRAWN * length * count) > LARGEST_DATA:
+        raise TenfoldError(
+            f"{count:,} problems of length {length:,} need {need / 2**30:,.0f} GiB, and half of the memory is "
+            f"{LARGEST_DATA / 2**30:,.0f} GiB; a smaller length or fewer problems are needed"
+        )
 
 
 def check_base(base: int) -> None:

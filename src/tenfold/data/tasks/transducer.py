@@ -46,7 +46,7 @@ class Transducer:
     operands: int  # read by columns
     output: Ints  # (Q, S): a token of the answer, END or REFUSED
     next: Ints  # (Q, S)
-    starts: Ints  # (U,): the state it starts in, for each value of the hub; one without a hub
+    starts: Ints  # (U,): the state it starts in, for each value of the hub from the least on; one without a hub
     value: Ints  # (Q,): the hub's value in each state; 0 without one
     hub: int | None = None  # which operand it is
 
@@ -75,6 +75,11 @@ class Transducer:
     @property
     def states(self) -> int:
         return len(self.output)
+
+    @property
+    def least(self) -> int:
+        """The hub's least value; 0 without a hub."""
+        return int(self.value[self.starts[0]])
 
     @property
     def symbols(self) -> int:
@@ -106,7 +111,7 @@ class Transducer:
         if self.hub is not None:  # few digits, but the array may be as wide as the others are long
             size = int(lengths[:, self.hub].max())
             value = (operands[:, self.hub, :size] * self.base ** np.arange(size)).sum(-1)
-        return self.symbol(digits.transpose(0, 2, 1)), self.starts[value]
+        return self.symbol(digits.transpose(0, 2, 1)), self.starts[value - self.least]
 
     def write(self, operands: Digits, lengths: Ints) -> Ints:
         """The answers to (N, M, W) digits as this machine writes them, END from their end on: (N, A)."""

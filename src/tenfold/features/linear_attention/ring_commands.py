@@ -34,9 +34,12 @@ def ring(
 
     `tenfold theory ring`, `tenfold theory ring --neighbours 5 --window 20 --simulate --out figures`
     """
+    from tenfold.core.errors import TenfoldError
     from tenfold.features.linear_attention.ring import Ring
     from tenfold.features.linear_attention.ring_figures import outcomes, table, write_figures
 
+    if not 1e-6 <= alpha <= 1e6:
+        raise TenfoldError(f"alpha is {alpha:g}; a weight between 1e-6 and 1e6 is needed")
     task = Ring.tapering(length, alpha, neighbours)
     results = outcomes(task, window, width, seed, steps, simulate=simulate)
     drawn = write_figures(results, out) if out is not None else {}

@@ -15,6 +15,7 @@ A model whose attention sees a few digit columns meets a finite number of contex
 | `independent_checker.py`, `soft_checker.py` | a certificate checked by other code: numpy alone, no import of tenfold |
 | `extraction.py`, `machine.py`, `state_merging.py`, `run_machine.py` | the finite machine that a model computes |
 | `machine_files.py`, `machine_drawing.py` | the machine as JSON, DOT and pictures |
+| `coq_export.py`, `coq/` | the machine as a Coq file, with a proof that it computes its task |
 | `stop_when_proved.py` | `stop: certified` in a recipe |
 | `schoolbook.py`, `shipped_answers.py`, `long_problems.py` | answers by proved models; numbers of a million digits |
 | `proof_commands.py`, `proof_section.py` | commands, section of a report |

@@ -136,12 +136,7 @@ class Certificate:
             for name in COMPARED
             if ours[name] != stored.get(name)
         ]
-        about = stored.get("about") or {}
-        lines += [
-            f"{name} is {self.about.get(name)}, the certificate says {about.get(name)}"
-            for name in sorted((set(self.about) | set(about)) - set(MADE))
-            if _as_now(name, self.about.get(name)) != _as_now(name, about.get(name))
-        ]
+        lines += other_model(self.about, stored.get("about") or {})
         rounding = 2 * (self.bound64 or 0.0) + SLACK**2
         for name, allowed in (("margin", rounding), ("bound", None), ("bound64", None)):
             if not _alike(getattr(self, name), stored.get(name), allowed):
@@ -172,6 +167,15 @@ def _other_far(ours: dict[str, Any] | None, theirs: Any) -> list[str]:
         f"far {name} is {value}, the certificate says {theirs[name]}"
         for name, value in ours.items()
         if not _alike(value, theirs[name], None)
+    ]
+
+
+def other_model(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """Where two certificates are about different models."""
+    return [
+        f"{name} is {ours.get(name)}, the certificate says {theirs.get(name)}"
+        for name in sorted((set(ours) | set(theirs)) - set(MADE))
+        if _as_now(name, ours.get(name)) != _as_now(name, theirs.get(name))
     ]
 
 

@@ -38,6 +38,7 @@ from tenfold.features.proofs.certificate import IF as IF
 from tenfold.features.proofs.certificate import IN_FLOAT64 as IN_FLOAT64
 from tenfold.features.proofs.certificate import PROVED as PROVED
 from tenfold.features.proofs.certificate import Certificate as Certificate
+from tenfold.features.proofs.certificate import other_model
 from tenfold.features.proofs.certificate import read_certificate as read_certificate
 from tenfold.features.proofs.contexts import LIMIT, TooMany
 from tenfold.features.proofs.declarations import trusted
@@ -193,6 +194,13 @@ def about(run: Run, which: Which) -> dict[str, Any]:
     recipe = run.recipe.as_json()
     model = {key: recipe[key] for key in ABOUT}
     return {**model, "checkpoint": which, "recipe": run.recipe.fingerprint}
+
+
+def other_statement(run: Run) -> str:
+    """Where the certificate in a run's folder is about another task or model than its recipe; empty if nowhere."""
+    stored = read_certificate(run.folder / CERTIFICATE)["about"]
+    ours = {name: value for name, value in about(run, "best").items() if name in ABOUT}
+    return "; ".join(other_model(ours, {name: stored.get(name) for name in ABOUT}))
 
 
 @dataclass(frozen=True)

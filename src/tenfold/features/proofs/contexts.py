@@ -174,7 +174,8 @@ class Space:
         if self.view.marked:
             blanks = np.where(self.blank[column].all(1), nodes.blanks + 1, 0)
             seen = seen * (self.view.blanks + 1) + np.minimum(blanks, self.view.blanks)
-        return seen * len(self.machine.starts) + self.machine.value[nodes.state]
+        hub = self.machine.value[nodes.state] - self.machine.least
+        return seen * len(self.machine.starts) + hub
 
     def _key(self, nodes: Nodes, columns: Ints, far: Ints) -> Ints:
         key = far
@@ -349,7 +350,7 @@ class _Reachable(Space):
 
     def _view(self, history: Ints, value: int) -> tuple[object, ...]:
         """What the model sees at the last column of a history."""
-        state, answers = int(self.machine.starts[value]), []
+        state, answers = int(self.machine.starts[value - self.machine.least]), []
         for column in history[:-1]:
             answers.append(int(self.machine.output[state, column]))
             state = int(self.machine.next[state, column])

@@ -71,9 +71,12 @@ def trusted(model: Model, batcher: Batcher) -> list[str]:
     """The components whose declarations are taken on trust: those that are not of a class known to the prover."""
     found = [_name("model", module) for module in model.modules() if not _known(module)]
     relations = (getattr(module, "relation", None) for module in model.modules())
-    found += [_name("relation", r) for r in relations if r is not None and type(r) not in RELATIONS]
-    found += [] if type(batcher.task) in TASKS else [_name("task", batcher.task)]
-    found += [] if type(batcher.format) in FORMATS else [_name("format", batcher.format)]
+    for what, thing, kinds in (
+        *(("relation", relation, RELATIONS) for relation in relations if relation is not None),
+        ("task", batcher.task, TASKS),
+        ("format", batcher.format, FORMATS),
+    ):
+        found += [] if type(thing) in kinds and not _replaced(thing) else [_name(what, thing)]
     found += [] if type(batcher) is Batcher else [_name("batcher", batcher)]
     schemes = (getattr(scheme, "func", scheme) for scheme in batcher.schemes)
     found += [f"scheme {scheme!r}" for scheme in schemes if scheme is not cyclic]
@@ -82,16 +85,20 @@ def trusted(model: Model, batcher: Batcher) -> list[str]:
 
 def _known(module: nn.Module) -> bool:
     """Whether a module is of an exact class known to the prover, with no method replaced and no hook."""
-    kind = type(module)
-    methods = (name for name in vars(module) if inspect.isroutine(getattr(kind, name, None)))
     hooked = module._forward_hooks or module._forward_pre_hooks
-    return kind in LAYERS | POSITIONS and not hooked and not any(methods)
+    return type(module) in LAYERS | POSITIONS and not hooked and not _replaced(module)
+
+
+def _replaced(thing: object) -> list[str]:
+    """The methods of a class that one of its instances has replaced."""
+    return [name for name in vars(thing) if inspect.isroutine(getattr(type(thing), name, None))]
 
 
 def _name(what: str, thing: object) -> str:
     kind = type(thing)
     what = "encoding" if isinstance(thing, encodings.PositionalEncoding) else what
-    changed = "" if kind not in LAYERS | POSITIONS | TASKS else ", changed"
+    known = LAYERS | POSITIONS | RELATIONS | TASKS | FORMATS
+    changed = ", changed" if kind in known else ""
     return f"{what} {kind.__module__}.{kind.__qualname__}{changed}"
 
 

@@ -72,7 +72,8 @@ class Extracted:
         line = symbols[0, : longest + self.room + 1]
         if self.view.together:  # shorter operands are padded with leading zeros
             line = self._padded(line, longest)
-        state = int(machine.starts[int(self.task.value[start[0]]) * phases + phase])
+        hub = int(self.task.value[start[0]]) - self.task.least
+        state = int(machine.starts[hub * phases + phase])
         size = max(1, int(len(line) ** 0.5))
         blocks = np.full(-(-len(line) // size) * size, line[-1])
         blocks[: len(line)] = line
@@ -141,8 +142,7 @@ class _Closure(Space):
         progress: Progress | None,
     ) -> None:
         self.model, self.batcher, self.progress = model, batcher, progress
-        small = np.zeros((1, batcher.task.terms, 1), dtype=np.uint8)
-        room = batcher.task.solve(small, np.ones((1, batcher.task.terms), dtype=np.int64)).room
+        room = batcher.task.sample(1, 1, np.random.default_rng(0)).room
         tokens = attention_in(model, "a machine").stack.embedding.num_embeddings
         super().__init__(task, view, limit, tokens=tokens, room=max(room, 0))
         self.known = IntMap()  # context -> the model's output

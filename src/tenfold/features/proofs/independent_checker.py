@@ -24,12 +24,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-END = -1
+END, BATCH = -1, 8192
 OPERATOR, ANSWER, OPERAND = 1, 2, 3  # roles of tokens
-BATCH = 8192
 Column = tuple[int | None, ...]  # the digit of each operand that is read by columns; None: it has ended
 Step = Callable[[int, int, int, Column], tuple[int, int] | None]
 Weights = dict[str, Any]
+OPTIONS = {  # of a model and its encodings that this checker knows; any other could change what is computed
+    "model": "kind layers width heads feedforward dropout embedding_dropout norm mixer encoder_layers", "learned": "name axis limit",
+    "window": "name behind ahead axis answers hub", "pairwise": "name relation", "relation": "name reach roles clip hub digits"}
+VERDICTS = {(True, True): "proved", (True, False): "proved in exact arithmetic"}  # by `proved`, `in_float32`
 
 
 class Refused(Exception):
@@ -38,11 +41,10 @@ class Refused(Exception):
 
 def read_weights(path: Path) -> tuple[Weights, str]:
     """The tensors of a safetensors file in float64, and the SHA-256 of their names and float32 bytes."""
-    data = path.read_bytes()
+    data, digest, weights = path.read_bytes(), hashlib.sha256(), {}
     start = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:start])
     header.pop("__metadata__", None)
-    digest, weights = hashlib.sha256(), {}
     for name, entry in sorted(header.items()):
         if entry["dtype"] != "F32":
             raise Refused(f"{name} is stored as {entry['dtype']}, not as float32")
@@ -67,10 +69,11 @@ class ColumnTask(NamedTuple):
 def problem_of(task: Any) -> ColumnTask:
     """The tasks, each written down from its meaning."""
     options: dict[str, Any] = {"name": task} if isinstance(task, str) else dict(task)
-    name, base = options.pop("name"), options.pop("base", 2 if "parity" in str(task) else 10)
-    terms, size, most = options.pop("terms", 2), options.pop("multiplier", 1), options.pop("most", None)
-    if any(value not in (None, False) for value in options.values()):
-        raise Refused(f"the options {options} of a task")
+    name = options.pop("name")
+    base, terms, size, most = (options.get(key, usual) for key, usual in (("base", 10), ("terms", 2), ("multiplier", 1), ("most", None)))
+    known = {"addition": {"base", "terms"}, "parity": set(), "multiplication": {"base", "multiplier", "most"}}
+    if {k for k, v in options.items() if v not in (None, False)} - known.get(name, {"base"}):
+        raise Refused(f"the options {options} of the task {name}")
 
     def plus(hub: int, carry: int, i: int, column: Column) -> tuple[int, int]:
         total, ended = carry + sum(digit or 0 for digit in column), not any(d is not None for d in column)
@@ -97,7 +100,7 @@ def problem_of(task: Any) -> ColumnTask:
         sign = sign if a == b else 1 if a > b else 2
         return (END, 0) if column == (None, None) else ((base + 3, base + 6, base + 5)[sign], sign)  # = > <
 
-    known = {
+    tasks = {
         "addition": ColumnTask(base, terms, plus),
         "successor": ColumnTask(base, 1, plus, start=1),
         "subtraction": ColumnTask(base, 2, minus),
@@ -105,9 +108,9 @@ def problem_of(task: Any) -> ColumnTask:
         "comparison": ColumnTask(base, 2, compare),
         "multiplication": ColumnTask(base, 1, times, hubs=tuple(range((most or base**size - 1) + 1)), hub_digits=size),
     }
-    if name not in known:
+    if name not in tasks:
         raise Refused(f"the task {name}")
-    return known[name]
+    return tasks[name]
 
 
 class Context(NamedTuple):
@@ -124,12 +127,8 @@ def following(problem: ColumnTask, place: int, last: Column | None) -> Iterator[
     digits = [*range(problem.base), None]
     choices = []
     for m in range(problem.operands):
-        if last is None:
-            choices.append(digits[:-1])
-        elif last[m] is None:
-            choices.append([None])
-        else:
-            choices.append(digits if last[m] != 0 or place == 1 else digits[:-1])
+        going = digits if last and (last[m] != 0 or place == 1) else digits[:-1]
+        choices.append([None] if last and last[m] is None else going)
     yield from itertools.product(*choices)
 
 
@@ -145,17 +144,15 @@ def contexts_of(problem: ColumnTask, behind: int, answers: int) -> dict[Context,
             if done is None:
                 continue
             output, after = done
-            shown = (*columns, column)[-behind - 1 :]
-            context = Context(min(place, behind + 1), shown, written, hub)
+            context = Context(min(place, behind + 1), (*columns, column)[-behind - 1 :], written, hub)
             if needed.setdefault(context, output) != output:
                 raise Refused(f"one context needs two outputs: {context}")
             if output == END:
                 continue
             so_far = (*written, output)[-answers:]
             node = (min(place + 1, max(behind + 1, 2)), (*columns, column)[-max(behind, 1):], so_far, after, hub)
-            if node not in seen:
-                seen.add(node)
-                todo.append(node)
+            todo += [] if node in seen else [node]
+            seen.add(node)
     return needed
 
 
@@ -189,8 +186,7 @@ def in_sight(context: Context, problem: ColumnTask, behind: int, answers: int) -
 def classes_of(sights: list[list[Sight]], relation: dict[str, Any]) -> np.ndarray:
     """(N, S): the class of the query and each key, by both roles and the clipped difference of columns."""
     reach, roles, hub = relation["reach"], relation.get("roles", 5), relation.get("hub")
-    width = max(map(len, sights))
-    classes = np.zeros((len(sights), width), dtype=np.int64)
+    classes = np.zeros((len(sights), max(map(len, sights))), dtype=np.int64)
     for n, seen in enumerate(sights):
         for s, key in enumerate(seen):
             apart = 0 if key.behind is None else min(key.behind, reach) + reach + 1
@@ -204,9 +200,8 @@ def classes_of(sights: list[list[Sight]], relation: dict[str, Any]) -> np.ndarra
 
 def forward(weights: Weights, sights: list[list[Sight]], relation: dict[str, Any], heads: int) -> np.ndarray:
     """The logits (N, V) of the query of each context."""
-    block, n = "stack.blocks.0.", len(sights)
-    width = max(map(len, sights))
-    there = np.array([[s < len(seen) for s in range(width)] for seen in sights])
+    block, n, width = "stack.blocks.0.", len(sights), max(map(len, sights))
+    there = np.arange(width) < np.array([[len(seen)] for seen in sights])
     padded = [seen + seen[:1] * (width - len(seen)) for seen in sights]
     tokens, roles = (np.array([[getattr(key, what) for key in seen] for seen in padded]) for what in ("token", "role"))
 
@@ -215,8 +210,7 @@ def forward(weights: Weights, sights: list[list[Sight]], relation: dict[str, Any
 
     def norm(x: np.ndarray, name: str) -> np.ndarray:
         x = x - x.mean(-1, keepdims=True)
-        x = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
-        return x * weights[name + ".weight"] + weights[name + ".bias"]
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * weights[name + ".weight"] + weights[name + ".bias"]
 
     x = weights["stack.embedding.weight"][tokens] + weights["stack.encodings.each.0.own.2.table"][roles]
     keys = norm(x, block + "attention_norm")  # (N, S, D)
@@ -242,13 +236,16 @@ def read_statement(about: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     names = [part.get("name") for part in parts if isinstance(part, dict)]
     if not plain or model.get("mixer", "attention") != "attention" or names != ["window", "pairwise", "learned"]:
         raise Refused("not a one-layer decoder with a window, pairwise classes and roles")
-    if about["format"] != "reversed" or about["schemes"]:
-        raise Refused("another format than reversed, or schemes")
+    if about["format"] != "reversed" or about["schemes"] or about["pe"] != {"name": "compose", "parts": parts}:
+        raise Refused("another format than reversed, or schemes, or encodings that are not composed")
     window, pairwise, learned = parts
     relation = pairwise["relation"]
-    fine = (window["axis"], window["ahead"], learned["axis"]) == ("column", 0, "role")
-    unusual = {"values", "unrelated"} & set(pairwise) or relation["name"] != "joint" or not relation["clip"]
-    if not fine or unusual:
+    for what, given in zip(OPTIONS, (model, learned, window, pairwise, relation), strict=True):
+        if unknown := {key for key, value in given.items() if value is not None} - set(OPTIONS[what].split()):
+            raise Refused(f"the options {', '.join(sorted(unknown))} of {what}")
+    hub = 0 if "multiplication" in str(about["task"]) else None
+    fine = (window["axis"], window["ahead"], learned["axis"], window.get("hub")) == ("column", 0, "role", hub)
+    if not fine or relation["name"] != "joint" or not relation["clip"] or relation.get("hub") not in (None, hub):
         raise Refused("another window or relation")
     return window, relation, model["heads"]
 
@@ -258,8 +255,7 @@ def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
     stored = json.loads((folder / "certificate.json").read_bytes())
     weights, digest = read_weights(folder / "weights.safetensors")
     window, relation, heads = read_statement(stored["about"])
-    problem = problem_of(stored["about"]["task"])
-    behind = window["behind"]
+    problem, behind = problem_of(stored["about"]["task"]), window["behind"]
     answers = behind if window.get("answers") is None else min(window["answers"], behind)
     needed = contexts_of(problem, behind, answers + 1)
     contexts, margins = list(needed), []
@@ -267,33 +263,37 @@ def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
         some = contexts[start : start + BATCH]
         logits = forward(weights, [in_sight(c, problem, behind, answers) for c in some], relation, heads)
         target = np.array([problem.base + 1 if needed[c] == END else needed[c] for c in some])
-        rows = np.arange(len(some))
-        right = logits[rows, target].copy()
+        rows, right = np.arange(len(some)), logits[np.arange(len(some)), target].copy()
         logits[rows, target] = -np.inf
         margins.append(right - logits.max(1))
     margin = np.concatenate(margins)
+    least = float(margin.min())
     found = {"weights": digest, "contexts": len(contexts), "columns": behind + 1, "wrong": int((~(margin > 0)).sum())}
     different = [f"{k} is {v}, the certificate says {stored[k]}" for k, v in found.items() if stored[k] != v]
-    least = float(margin.min())
     if not abs(least - stored["margin"]) <= 1e-9:
         different.append(f"the margin is {least}, the certificate says {stored['margin']}")
-    if stored["in_float32"] and not least > stored["bound"] + stored["bound64"]:
+    bound, bound64 = (math.inf if (b := stored[k]) is None or not b > 0 else b for k in ("bound", "bound64"))
+    if stored["in_float32"] and not least > bound + bound64:
         different.append("the margin does not exceed the bounds, the certificate says proved in float32")
-    if stored["proved"] and (found["wrong"] or stored["bound64"] is None or not least > stored["bound64"]):
+    claims = stored["proved"] or stored["verdict"] in VERDICTS.values()
+    if claims and (found["wrong"] or stored["declared"] or stored["violations"] or not least > bound64):
         different.append("this is no proof, the certificate says proved")
+    if claims and VERDICTS.get((stored["proved"], stored["in_float32"])) != stored["verdict"]:
+        different.append(f"the verdict is {stored['verdict']}, proved is {stored['proved']}, in_float32 is {stored['in_float32']}")
     return {**found, "margin": least}, different
 
 
 def main(folder: str) -> int:
-    """0: accepted. 1: something differs. 2: not a model that this checker reads."""
+    """0: accepted, and it is a proof. 1: something differs, or it is none. 2: not a model that this checker reads."""
     try:
         found, different = check(Path(folder))
-    except Refused as reason:
-        print(f"not checked: {reason}")
+        verdict = json.loads((Path(folder) / "certificate.json").read_bytes())["verdict"]
+    except (Refused, OSError, ValueError, TypeError, AttributeError, KeyError) as reason:
+        print(f"not checked: {type(reason).__name__}: {reason}")
         return 2
     print(f"{found['contexts']:,} contexts, {found['wrong']:,} wrong, least margin {found['margin']:.13g}")
-    print("\n".join(f"differs: {line}" for line in different) or "accepted")
-    return int(bool(different))
+    print("\n".join(f"differs: {line}" for line in different) or f"accepted: {verdict}")
+    return int(bool(different) or verdict not in VERDICTS.values())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Commands about proofs: `tenfold certify`, `tenfold extract` and `tenfold export`."""
+"""Commands about proofs: `tenfold certify` and `tenfold extract`."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,6 @@ from tenfold.cli.app import (
     print_json,
     print_notes,
     print_page,
-    print_written,
 )
 
 MOST = 10_000_000
@@ -58,8 +56,8 @@ def certify(
 
     `tenfold certify --check certificate.json runs/my-run`
 
-    `tenfold certify addition --independent`: exit 0 if the certificate is accepted, 1 if something differs, 2 if the
-    independent checker does not read this kind of model
+    `tenfold certify addition --independent`: exit 0 if the certificate is accepted and is a proof, 1 if something differs
+    or it is none, 2 if the independent checker does not read this kind of model
     """
     if independent:
         return _independent(run, given=check is not None or json_)
@@ -103,7 +101,7 @@ def _independent(name: str, given: bool) -> None:
     """Run the independent checker on the folder of an exported model."""
     from tenfold.core.errors import TenfoldError
     from tenfold.features.proofs import independent_checker, soft_checker
-    from tenfold.features.proofs.certificate import read_certificate
+    from tenfold.features.proofs.certify import other_statement, read_certificate
     from tenfold.runs.run import open_run
 
     run = open_run(name)
@@ -115,6 +113,8 @@ def _independent(name: str, given: bool) -> None:
         raise TenfoldError(
             f"{run.folder} is not an exported model with a certificate; `tenfold export {name} --out FOLDER` makes one"
         )
+    if changed := other_statement(run):
+        raise TenfoldError(f"the certificate is about another model than the recipe: {changed}")
     far = read_certificate(run.folder / "certificate.json")["far"]
     checker = independent_checker if far is None else soft_checker
     raise SystemExit(checker.main(str(run.folder)))
@@ -128,6 +128,14 @@ def extract(
     out: Annotated[
         Path | None, Parameter(help="The folder to write the page to; default: the run's own.")
     ] = None,
+    coq: Annotated[
+        list[Path] | None,
+        Parameter(
+            consume_multiple=(0, 1),
+            negative=(),
+            help="Also write a Coq file that proves the machine right; if no file is named, machine.v beside the page.",
+        ),
+    ] = None,
     figures: Figures = None,
     limit: Limit = MOST,
     checkpoint: Checkpoint = "best",
@@ -135,10 +143,15 @@ def extract(
 ) -> None:
     """Extract the smallest finite machine that a local model computes, draw it, compare it with the task's own.
 
-    Writes a page with the drawing, machine.html, and the machine itself, machine.json and machine.dot.
+    Writes a page with the drawing, machine.html, and the machine itself, machine.json and machine.dot. With --coq, also
+    a Coq file with a proof that the machine computes its task for all lists of digits. Where `coqc` is installed, it
+    checks the file; exit 1 if it rejects it.
 
     `tenfold extract runs/my-run`, `tenfold extract addition --out machine`
+
+    `tenfold extract addition --coq addition.v`
     """
+    from tenfold.features.proofs.coq_export import COQ, check_coq, write_coq
     from tenfold.features.proofs.machine_files import as_json, describe_machine
     from tenfold.features.proofs.machine_page import write_machine_page
     from tenfold.features.proofs.run_machine import extract_machine
@@ -149,32 +162,18 @@ def extract(
     with Watch([opened.recipe.name], [0]) as watch:
         progress = watch.counting("running the model")
         extracted = extract_machine(opened, which=checkpoint, limit=limit, progress=progress)
+    task, checked = opened.built.batcher.task, None
     written, drawn = write_machine_page(opened, extracted, out, figures, checkpoint)
+    if coq is not None:
+        file = coq[0] if coq else written["page"].with_name(COQ)
+        written["coq"] = write_coq(extracted, task, file)
+        checked = check_coq(file)
     if json_:
-        return print_json({**as_json(extracted), **as_text(written), "figures": drawn})
-    print(describe_machine(extracted, opened.built.batcher.task))
-    return print_page(written, drawn)
-
-
-@app.command
-def export(
-    run: RunName,
-    /,
-    *,
-    out: Annotated[
-        Path, Parameter(help="The new folder to write the model to; it must not hold anything.")
-    ],
-    checkpoint: Checkpoint = "best",
-    json_: Annotated[Json, Parameter(name="--json")] = False,
-) -> None:
-    """Write a run's weights (safetensors), recipe and certificate into a folder that every command accepts as a run.
-
-    `tenfold export runs/my-run --out my-model`
-    """
-    from tenfold.features.proofs.certify import export_certified
-    from tenfold.runs.run import open_run
-
-    written = export_certified(open_run(run), out, which=checkpoint)
-    if "certificate" not in written:
-        print("without a certificate: the model is not certifiable", file=sys.stderr)
-    print_written(written, json_)
+        extra = {} if checked is None else {"coq_accepted": checked.accepted}
+        print_json({**as_json(extracted), **as_text(written), **extra, "figures": drawn})
+    else:
+        print(describe_machine(extracted, task))
+        print_page(written, drawn)
+        print(*filter(None, [checked]), sep="\n", end="\n" * (checked is not None))
+    if checked is not None and checked.accepted is False:
+        raise SystemExit(1)

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError
 from tenfold.data.batch import IGNORED, Batch
+from tenfold.evals.distance_sums import quantile
 from tenfold.models import AttentionModel, Model, attention_in
 from tenfold.models.layers import Attention
 from tenfold.models.stack import Stack
@@ -78,16 +79,6 @@ def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
         eps, tokens, quantile(weights, eps), quantile(moved, eps), quantile(inputs, eps),
         weights / weights.sum(-1, keepdim=True),
     )  # fmt: skip
-
-
-def quantile(amounts: Tensor, eps: float) -> Tensor:
-    """The number of nearest distances that hold more than 1 - eps of the total: (..., S) -> (...).
-
-    >>> quantile(torch.tensor([6.0, 3.0, 1.0]), 0.2)
-    tensor(2)
-    """
-    sums = amounts.cumsum(-1)
-    return (1 + (sums <= (1 - eps) * sums[..., -1:]).sum(-1)).clamp(max=amounts.shape[-1])
 
 
 def _looked(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:

@@ -126,7 +126,7 @@ class Several(NumberTask):
     def sample(
         self, n: int, length: int, rng: np.random.Generator, sampler: Sampler | None = None
     ) -> Examples:
-        check_length(length)
+        check_length(length, n)
         draws = self._draws(sampler)
         share = np.array([self.shares[label] for label in draws])
         numbers_of_parts = np.array([self.number_of[label] for label in draws])

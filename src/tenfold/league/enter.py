@@ -1,0 +1,129 @@
+"""An encoding of one's own in the league. This page is the whole path of `tenfold league enter`:
+
+enter
+  own_encoding     the one encoding class of a file                              runs/own_components.py
+  check_laws       the laws, before anything is trained                          league/law_checks.py
+  expected         the time, said first                                          league/run_league.py
+  train_starts     rates, training, ladder                                       league/run_league.py
+  standings        the new row among the committed ones                          league/standing.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tenfold.core.errors import TenfoldError
+from tenfold.encodings import ENCODINGS
+from tenfold.league.entries import ENTRIES, LeagueEntry
+from tenfold.league.law_checks import check_laws
+from tenfold.league.run_league import (
+    LeagueOutcome,
+    Place,
+    Say,
+    expected,
+    read_details,
+    starts_of,
+    tell,
+    train_starts,
+)
+from tenfold.league.standing import Standing, read_league, shelf_folder, standings
+from tenfold.league.tracks import DEFAULT_SCALE, Track, track_at
+from tenfold.results.tables import Collected
+from tenfold.runs.changed_recipe import given
+from tenfold.runs.own_components import REFERENCE, include, resolve
+from tenfold.runs.recipe import Recipe
+
+HERE = Place(workers=1)  # this process
+
+
+@dataclass(frozen=True)
+class Entered:
+    """The table with the new row in it, which is not committed."""
+
+    track: Track
+    own: Standing
+    ranked: list[Standing]  # all entries, the new one among them
+
+    @property
+    def place(self) -> int:
+        return self.ranked.index(self.own) + 1
+
+
+def enter(
+    file: str | Path,
+    track: str = "addition",
+    *,
+    scale: str = DEFAULT_SCALE,
+    seeds: Sequence[int] = (0,),
+    place: Place = HERE,
+    say: Say = tell,
+) -> Entered:
+    """Train an encoding of one's own under the rules of a track, and rank it among the committed rows.
+
+    Arguments:
+        file: a Python file with one encoding class, or FILE.py:NAME.
+        track: addition, multiplication, parity, copying or text.
+        place: where the runs are written; the committed table is read, never changed.
+    """
+    rules = track_at(track, scale)
+    name = own_encoding(str(file))
+    first = rules.recipe(name, {"pe": name})
+    label = given(first)
+    entry = LeagueEntry(
+        name, f"{name} of {Path(str(file).partition(':')[0]).name}", name, label=label
+    )
+    (start, *others) = starts_of(rules, [entry], seeds)
+    laws = check_laws(law_recipe(rules, start.recipe))
+    say(f"{name}: label {label}; {len(laws)} laws hold")
+    say(f"{len(seeds)} to train, {expected(rules, [start, *others], place.workers)}")
+    outcome = LeagueOutcome()
+    made = train_starts(rules, [start, *others], place, outcome)
+    if outcome.failed:
+        (reason, *_) = outcome.failed.values()
+        raise TenfoldError(f"{name} was not entered: {reason}; the table is as it was")
+    rows = [row for _, collected, _ in made for row in collected.rows]
+    runs = [run for _, collected, _ in made for run in collected.runs]
+    return _among(rules, scale, name, Collected(rows, runs), place)
+
+
+def own_encoding(file: str) -> str:
+    """The registered name of the one encoding in a file, or of the one that `FILE.py:NAME` means."""
+    if REFERENCE.fullmatch(file):
+        name = resolve(file)
+        if name not in ENCODINGS.names():
+            raise TenfoldError(
+                f'"{name}" of {file} is no encoding; a PositionalEncoding would be one'
+            )
+    else:
+        found = [each for each in include(file) if each in ENCODINGS.names()]
+        if not found:
+            raise TenfoldError(
+                f"{file} has no encoding class; a subclass of tenfold.PositionalEncoding with a name would be one"
+            )
+        if len(found) > 1:
+            raise TenfoldError(
+                f"{file} has {len(found)} encodings ({', '.join(found)}); name one, as in {file}:{found[0]}"
+            )
+        (name,) = found
+    if name in ENTRIES:
+        raise TenfoldError(f'the league has an entry "{name}" already; give the class another name')
+    return name
+
+
+def law_recipe(track: Track, recipe: Recipe) -> Recipe:
+    """A recipe that laws are checked with: text has no problems, so its encodings are tried on sums."""
+    if track.metric == "exact":
+        return recipe
+    return track_at("addition").recipe(recipe.pe.name, {"pe": recipe.pe})
+
+
+def _among(track: Track, scale: str, name: str, own: Collected, place: Place) -> Entered:
+    shelves = (place.results,) if (place.results / "league").is_dir() else ()
+    there = read_league(track, scale, shelves)
+    details = read_details(shelf_folder(track, scale, shelves))
+    both = Collected(there.rows + own.rows, there.runs + own.runs)
+    ranked = [replace(one, own=one.entry == name) for one in standings(track, both, details)]
+    (mine,) = [one for one in ranked if one.own]
+    return Entered(track, mine, ranked)

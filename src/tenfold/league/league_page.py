@@ -1,0 +1,295 @@
+"""One self-contained page for the league: a sortable table for each track, its curves, and a filter by label."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tenfold import __version__
+from tenfold.core.errors import TenfoldError
+from tenfold.core.files import write_atomically
+from tenfold.drawing.html import document
+from tenfold.evals.metrics import is_share
+from tenfold.league.entries import LABELS
+from tenfold.league.league_chart import chart, hue
+from tenfold.league.run_league import read_details
+from tenfold.league.standing import Standing, read_league, shelf_folder, standings
+from tenfold.league.tracks import (
+    ABOVE_MEDIAN,
+    DEFAULT_SCALE,
+    FIT,
+    LEVELS,
+    TRACKS,
+    TRIED,
+    Track,
+    track_at,
+)
+
+Table = dict[str, tuple[Track, list[Standing]]]
+HEADINGS = (
+    "entry", "label", "at trained lengths", "holds 99%", "worst seed", "holds 90%", "seeds",
+    "parameters", "steps", "rate",
+)  # fmt: skip
+TEXTS = {"entry", "label"}
+STYLE = """
+section { margin-bottom: 3rem; }
+div.filters { display: flex; flex-wrap: wrap; gap: .4rem; margin: .75rem 0; }
+div.filters button { font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); cursor: pointer;
+  border: 1px solid var(--line); border-radius: 1rem; padding: .3rem .8rem; min-height: 2.2rem; }
+div.filters button[aria-pressed="true"] { border-color: var(--ink); background: var(--panel); font-weight: 600; }
+table.league td, table.league th { white-space: nowrap; }
+table.league td:nth-child(2), table.league th:nth-child(2) { text-align: left; }
+table.league td:first-child { position: sticky; left: 0; background: var(--paper); white-space: normal; min-width: 9rem; max-width: 17rem; }
+table.league td:first-child small { color: var(--soft); }
+table.league th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; font-weight: 600; }
+table.league th[aria-sort="descending"] button::after { content: " \\2193"; }
+table.league th[aria-sort="ascending"] button::after { content: " \\2191"; }
+table.league tbody tr { cursor: default; } table.league tbody tr.on, table.league tbody tr.on td { background: var(--panel); }
+table.league tr.unfit td { color: var(--soft); }
+.dot { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; margin-right: .35rem; background: var(--own); }
+svg.curves { width: 100%; max-width: 52rem; height: auto; font-size: 13px; fill: var(--ink); position: sticky; top: 0; background: var(--paper); z-index: 2; }
+svg.curves .grid { stroke: var(--line); stroke-width: 1; } svg.curves .edge { stroke: var(--soft); stroke-dasharray: 4 3; fill: none; }
+svg.curves .line { fill: none; stroke: var(--grey); stroke-width: 1.2; opacity: .55; } svg.curves .band { fill: none; }
+svg.curves .curve.on .line { stroke: var(--own); stroke-width: 3; opacity: 1; } svg.curves .curve.on .band { fill: var(--own); opacity: .22; }
+svg.curves .curve.out { display: none; }
+p.shown { min-height: 1.5rem; font-size: .9rem; margin: .25rem 0; }
+@media (max-width: 40rem) { svg.curves { position: static; } }
+"""
+SCRIPT = """<script>
+for (const section of document.querySelectorAll("section.track")) {
+  const body = section.querySelector("tbody"), rows = [...body.rows], shown = section.querySelector("p.shown");
+  const curves = new Map([...section.querySelectorAll("g.curve")].map(one => [one.dataset.entry, one]));
+  const point = row => {
+    for (const each of rows) {
+      each.classList.toggle("on", each === row);
+      curves.get(each.dataset.entry)?.classList.toggle("on", each === row);
+    }
+    const curve = curves.get(row.dataset.entry);
+    if (curve) curve.parentNode.append(curve);
+    shown.textContent = row.dataset.told;
+  };
+  for (const row of rows) {
+    for (const name of ["mouseenter", "focus", "click"]) row.addEventListener(name, () => point(row));
+  }
+  const wanted = new Set();
+  for (const button of section.querySelectorAll("div.filters button")) button.addEventListener("click", () => {
+    const label = button.dataset.label;
+    if (!wanted.delete(label)) wanted.add(label);
+    for (const each of section.querySelectorAll("div.filters button")) {
+      each.setAttribute("aria-pressed", wanted.has(each.dataset.label));
+    }
+    for (const row of rows) {
+      row.hidden = wanted.size > 0 && !wanted.has(row.dataset.label);
+      curves.get(row.dataset.entry)?.classList.toggle("out", row.hidden);
+    }
+  });
+  const heads = [...section.querySelectorAll("thead th")];
+  heads.forEach((head, place) => head.querySelector("button").addEventListener("click", () => {
+    const text = head.dataset.kind === "text";
+    const falls = head.getAttribute("aria-sort") === (text ? "ascending" : "none");
+    const sign = falls ? -1 : 1;
+    heads.forEach(each => each.setAttribute("aria-sort", "none"));
+    head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+    const value = row => row.cells[place].dataset.value;
+    rows.sort((a, b) => sign * (text ? value(a).localeCompare(value(b)) : value(a) - value(b)));
+    body.append(...rows);
+  }));
+}
+</script>"""
+
+
+def tables(
+    names: Sequence[str] = (), scale: str = DEFAULT_SCALE, results: Path | None = None
+) -> Table:
+    """The standings of all tracks that have committed rows, or of those named."""
+    shelves = () if results is None else (results,)
+    made: Table = {}
+    for name in names or TRACKS:
+        track = track_at(name, scale)
+        details = read_details(shelf_folder(track, scale, shelves))
+        ranked = standings(track, read_league(track, scale, shelves), details)
+        if ranked:
+            made[name] = track, ranked
+    if not made:
+        raise TenfoldError(
+            f"no row of the league is committed at the scale {scale}; run `tenfold league run` first"
+        )
+    return made
+
+
+def write_page(
+    out: Path,
+    names: Sequence[str] = (),
+    scale: str = DEFAULT_SCALE,
+    results: Path | None = None,
+) -> dict[str, Path]:
+    """Write the page, and the same numbers as CSV and JSON, into a folder."""
+    made = tables(names, scale, results)
+    contents = {
+        "page": ("league.html", page(made, scale)),
+        "csv": ("league.csv", as_csv(made)),
+        "json": ("league.json", json.dumps(as_json(made), indent=1) + "\n"),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in contents.values():
+        write_atomically(out / name, text.encode())
+    return {kind: out / name for kind, (name, _) in contents.items()}
+
+
+def page(made: Table, scale: str) -> str:
+    """The page as HTML."""
+    count = sum(len(ranked) for _, ranked in made.values())
+    body = [
+        "<h1>The league: train short, test long, under one set of rules</h1>",
+        f"<p>{count} entries on {len(made)} tracks, scale {escape(scale)}, tenfold {__version__}. "
+        "Within a track every entry has the same data, the same model size unless its method is another model, and the same "
+        f"budget of operations, so a costlier method has fewer steps. Learning rates are tried with {TRIED:.0%} of the "
+        "budget each, on problems of trained lengths. Compare entries of one label: the label says what a method is given "
+        "beyond the text.</p>",
+        f'<p class="soft">An entry that is right on fewer than {FIT:.0%} of problems of trained lengths (on text: whose '
+        f"perplexity is more than {ABOVE_MEDIAN - 1:.0%} above the median of all entries) is listed as "
+        "“does not fit”. It is not a rival that was beaten. Point at a row, or tap it, to see its curve.</p>",
+    ]
+    body += [_section(track, ranked) for track, ranked in made.values()]
+    return document("The league", "\n".join([*body, SCRIPT]), STYLE)
+
+
+def _section(track: Track, ranked: Sequence[Standing]) -> str:
+    labels = [label for label in LABELS if any(one.label == label for one in ranked)]
+    labels += sorted({one.label for one in ranked} - set(labels))
+    buttons = "".join(
+        f'<button type="button" data-label="{escape(label)}" aria-pressed="false">'
+        f'<span class="dot" style="--own: {hue(label)}"></span>{escape(label)}</button>'
+        for label in labels
+    )
+    heads = "".join(
+        f'<th scope="col" aria-sort="none" data-kind="{"text" if name in TEXTS else "number"}">'
+        f'<button type="button">{name}</button></th>'
+        for name in HEADINGS
+    )
+    rows = "".join(_row(track, one) for one in ranked)
+    return (
+        f'<section class="track" id="{escape(track.name)}"><h2>{escape(track.name)}</h2>'
+        f"<p>{escape(track.about[:1].upper() + track.about[1:])}. Trained on lengths up to {track.trained:,} "
+        f"{track.counts}; a score is a multiple of that.</p>{chart(track, ranked)}"
+        f'<p class="shown soft" aria-live="polite"></p><div class="filters" role="group" aria-label="labels">{buttons}</div>'
+        f'<div class="wide"><table class="league"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div></section>'
+    )
+
+
+def _row(track: Track, one: Standing) -> str:
+    cells = [
+        (one.entry, f"{escape(one.entry)}<small>{escape(one.words)}</small>"),
+        (one.label, f'<span class="dot" style="--own: {hue(one.label)}"></span>{escape(one.label)}'),
+        (one.median_fit, fit_words(track, one)),
+        (score_value(one), score_words(one, LEVELS[0])),
+        (one.worst() if one.fits else -1, f"{one.worst():g} x" if one.fits else ""),
+        (one.multiple(LEVELS[1]) if one.fits else -1, score_words(one, LEVELS[1]) if one.fits else ""),
+        (len(one.seeds), str(len(one.seeds))),
+        (one.parameters, f"{one.parameters:,}"),
+        (one.steps, f"{one.steps:,}"),
+        (one.rate, f"{one.rate:g}"),
+    ]  # fmt: skip
+    data = "".join(f'<td data-value="{escape(str(value))}">{text}</td>' for value, text in cells)
+    unfit = "" if one.fits else ' class="unfit"'
+    return (
+        f'<tr{unfit} tabindex="0" data-entry="{escape(one.entry)}" data-label="{escape(one.label)}" '
+        f'data-told="{escape(told(track, one))}">{data}</tr>'
+    )
+
+
+def fit_words(track: Track, one: Standing) -> str:
+    """What it reaches at trained lengths, with the 95% interval over problems where it is a share."""
+    if not is_share(track.metric):
+        return f"{one.median_fit:.3f}"
+    low, high = one.fit_interval or (0.0, 1.0)
+    return f"{one.median_fit:.1%}<small>{low:.1%} to {high:.1%}</small>"
+
+
+def score_value(one: Standing) -> float:
+    if not one.fits:
+        return -1.0
+    return 1e9 if one.proved else one.multiple()
+
+
+def score_words(one: Standing, level: float) -> str:
+    if not one.fits:
+        return "does not fit"
+    if one.proved and level == LEVELS[0]:
+        return f"proved at every length<small>measured to {one.multiple(level):g} x</small>"
+    interval = one.interval(level)
+    more = "" if interval is None else (
+        f"<small>{interval.low:g} to {interval.high:g} ({interval.coverage:.0%})</small>"
+    )  # fmt: skip
+    return f"{one.multiple(level):g} x{more}"
+
+
+def told(track: Track, one: Standing) -> str:
+    """A row in a sentence, beside its curve."""
+    words = [f"{one.entry} ({one.label}): {one.words}."]
+    if is_share(track.metric):
+        words.append(f"Right on {one.median_fit:.1%} at trained lengths.")
+    else:
+        words.append(f"{track.metric.capitalize()} {one.median_fit:.3f} at the trained length.")
+    if one.fits and not one.proved:
+        words.append(f"Holds {LEVELS[0]:.0%} to {one.multiple() * one.trained:g} {track.counts}.")
+    if one.proved:
+        words.append("Proved at every length.")
+    if not one.fits:
+        words.append("Does not fit its trained lengths.")
+    if one.ended:
+        words.append(f"Ladder: {one.ended}.")
+    return " ".join(words)
+
+
+def as_json(made: Table) -> dict[str, Any]:
+    """All numbers of the page."""
+    return {
+        name: {
+            "about": track.about, "trained": track.trained, "metric": track.metric, "budget": track.budget,
+            "rates": track.rates, "entries": [_values(track, one) for one in ranked],
+        }
+        for name, (track, ranked) in made.items()
+    }  # fmt: skip
+
+
+def _values(track: Track, one: Standing) -> dict[str, Any]:
+    return {
+        "entry": one.entry, "label": one.label, "words": one.words, "layers": one.layers, "fits": one.fits,
+        "fit": one.fit, "fit_median": one.median_fit, "fit_interval": one.fit_interval, "proved": one.proved,
+        "held": {f"{level:g}": by for level, by in one.held.items()},
+        "multiple": {f"{level:g}": one.multiple(level) for level in LEVELS},
+        "worst": {f"{level:g}": one.worst(level) for level in LEVELS},
+        "curve": one.curve, "slices": one.slices, "parameters": one.parameters, "steps": one.steps, "rate": one.rate,
+        "seconds": one.seconds, "ended": one.ended, "commits": one.commits, "fingerprints": one.fingerprints,
+    }  # fmt: skip
+
+
+def as_csv(made: Table) -> str:
+    """One line for each entry, with the trained-length accuracy beside the score."""
+    text = io.StringIO()
+    writer: Any = None
+    for name, (track, ranked) in made.items():
+        for place, one in enumerate(ranked, start=1):
+            row = {"track": name, "rank": place, **_flat(track, one)}
+            if writer is None:
+                writer = csv.DictWriter(text, list(row), lineterminator="\n")
+                writer.writeheader()
+            writer.writerow(row)
+    return text.getvalue()
+
+
+def _flat(track: Track, one: Standing) -> Mapping[str, Any]:
+    return {
+        "entry": one.entry, "label": one.label, "layers": one.layers, "seeds": len(one.seeds),
+        "metric": track.metric, "at_trained_lengths": one.median_fit, "fits": one.fits, "proved": one.proved,
+        **{f"holds_{level:g}_{kind}": value for level in LEVELS
+           for kind, value in (("median", one.multiple(level)), ("worst", one.worst(level)))},
+        "parameters": one.parameters, "steps": one.steps, "rate": one.rate, "seconds": round(one.seconds, 1),
+        "fingerprints": " ".join(one.fingerprints),
+    }  # fmt: skip

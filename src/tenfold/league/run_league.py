@@ -1,0 +1,329 @@
+"""Complete the table of a track. This page is the whole path of `tenfold league run`:
+
+run_league
+  missing          the entries and seeds that no committed row has                league/entries.py, league/standing.py
+  expected         the time that they will take, said first                      league/budget.py
+  _tried           learning rates on problems of trained lengths, seed 0         league/budget.py
+  run_sweep        training, on this machine or on Ray                            sweeps/sweep.py
+  measured         the ladder of lengths                                          league/ladder.py
+  keep             rows and provenance, whole or not at all                       ledger/results_folder.py
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tenfold.core.errors import Stopped, TenfoldError
+from tenfold.core.stored_files import read_json
+from tenfold.league.budget import (
+    chosen_rate,
+    flops_per_step,
+    signature,
+    trials,
+    tried,
+    within_budget,
+)
+from tenfold.league.entries import LeagueEntry, entries_of
+from tenfold.league.ladder import measured
+from tenfold.league.tracks import DEFAULT_SCALE, TRIED, Track, track_at
+from tenfold.ledger.results_folder import beside, commit
+from tenfold.results.committed import ROWS, RUNS, read_runs
+from tenfold.results.tables import Collected
+from tenfold.runs.build import build
+from tenfold.runs.cost import cost
+from tenfold.runs.environment import environment
+from tenfold.runs.recipe import Recipe
+from tenfold.runs.run import Run
+from tenfold.runs.train import train
+from tenfold.sweeps.sweep import Callback, Failure, Outcome, run_sweep
+
+DETAILS = "details.json"  # beside the rows: rates that were tried, operations, where a ladder ended
+OUT, RESULTS = Path("runs/league"), Path("results")
+Say = Callable[[str], None]
+
+
+def tell(line: str) -> None:
+    """Print a line at once, whatever it is written to."""
+    print(line, flush=True)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs are trained and where rows are kept."""
+
+    out: Path = OUT
+    results: Path = RESULTS
+    on: str = "local"
+    workers: int | None = None
+    address: str | None = None
+
+
+@dataclass
+class LeagueOutcome:
+    done: list[str] = field(default_factory=list)  # entries and seeds that have a new row
+    kept: int = 0  # that had one before
+    failed: dict[str, str] = field(default_factory=dict)  # by entry: one line
+
+
+@dataclass(frozen=True)
+class Start:
+    """An entry with one seed, to be trained."""
+
+    entry: LeagueEntry
+    recipe: Recipe
+
+    @property
+    def name(self) -> str:
+        return f"{self.recipe.name.rpartition('/')[2]}, seed {self.recipe.seed}"
+
+
+def run_league(
+    track: str | Track,
+    *,
+    scale: str = DEFAULT_SCALE,
+    only: str | None = None,
+    seeds: Sequence[int] = (0,),
+    layers: int | None = None,
+    place: Place = Place(),
+    dry_run: bool = False,
+    say: Say = tell,
+    progress: Callback | None = None,
+) -> LeagueOutcome:
+    """Train, measure and keep what the table of a track lacks; the same call again goes on from there."""
+    track = track_at(track, scale) if isinstance(track, str) else track
+    starts = starts_of(track, entries_of(track, only), seeds, layers)
+    folder = folder_of(track, scale, place)
+    todo = missing(track, starts, folder)
+    outcome = LeagueOutcome(kept=len(starts) - len(todo))
+    if outcome.kept:
+        say(f"{outcome.kept} of {len(starts)} rows are committed already")
+    if not todo:
+        return outcome
+    say(f"{len(todo)} to train, {expected(track, todo, place.workers)}")
+    for some in () if dry_run else _together(todo, place):
+        _complete(track, some, folder, place, outcome, say, progress)
+    return outcome
+
+
+def starts_of(
+    track: Track, entries: Sequence[LeagueEntry], seeds: Sequence[int], layers: int | None = None
+) -> list[Start]:
+    """Every entry with every seed, the first seed of all entries first."""
+    made = [(entry, track.recipe(entry.name, entry.values(track), layers)) for entry in entries]
+    return [Start(entry, recipe.replace(seed=seed)) for seed in seeds for entry, recipe in made]
+
+
+def folder_of(track: Track, scale: str, place: Place = Place()) -> Path:
+    return place.results / "league" / track.name / scale
+
+
+def missing(track: Track, starts: Sequence[Start], folder: Path) -> list[Start]:
+    """What has no committed row of the entry as it is now, trained with the budget of now."""
+    details, there = read_details(folder), set()
+    for run in read_runs(folder / RUNS):
+        recipe = Recipe.of(json.loads(run["recipe"]))
+        if details.get(run["fingerprint"], {}).get("budget") == track.budget:
+            there.add((recipe.name, recipe.seed, signature(recipe)))
+    return [
+        start
+        for start in starts
+        if (start.recipe.name, start.recipe.seed, signature(start.recipe)) not in there
+    ]
+
+
+def expected(track: Track, todo: Sequence[Start], workers: int | None = None) -> str:
+    """The time in words, from a few timed steps of the first entry."""
+    from tenfold.runs.cost import span
+
+    built = build(todo[0].recipe)
+    timed = cost(built)
+    per_operation = timed.seconds / (built.recipe.train.steps * timed.flops_per_step)
+    names = {start.recipe.name for start in todo}
+    share = len(todo) + len(names) * TRIED * len(track.rates) * (len(track.rates) > 1)
+    per_step = flops_per_step(todo[0].recipe) / timed.flops_per_step
+    seconds = share * track.budget * per_operation / per_step
+    return f"{span(seconds / (workers or 1))} of training on {workers or 1} idle core{'s' * ((workers or 1) > 1)}, and the measurements"
+
+
+def _together(todo: Sequence[Start], place: Place) -> Iterator[Sequence[Start]]:
+    """As many entries at a time as there are workers, so that rows are kept as they come."""
+    size = len(todo) if place.workers is None else place.workers
+    for first in range(0, len(todo), size):
+        yield todo[first : first + size]
+
+
+def _complete(
+    track: Track,
+    starts: Sequence[Start],
+    folder: Path,
+    place: Place,
+    outcome: LeagueOutcome,
+    say: Say,
+    progress: Callback | None,
+) -> None:
+    """Train, measure and keep some entries; a failure is noted and changes nothing."""
+    told = set(outcome.failed)
+    began = time.monotonic()
+    for start, collected, about in train_starts(track, starts, place, outcome, progress):
+        keep(collected, folder, {start.recipe.fingerprint: about})
+        outcome.done.append(start.name)
+        say(f"{start.name}: {result_line(track, collected)} ({time.monotonic() - began:.0f} s)")
+    for name, reason in outcome.failed.items():
+        if name not in told:
+            say(f"failed: {name}: {reason}")
+
+
+Trained = tuple[Start, Collected, dict[str, Any]]  # with its rows, and what else is known of it
+
+
+def train_starts(
+    track: Track,
+    starts: Sequence[Start],
+    place: Place,
+    outcome: LeagueOutcome,
+    progress: Callback | None = None,
+) -> list[Trained]:
+    """Try rates, train and measure; what fails is noted in the outcome and is not in the list."""
+    ready = list(_with_rates(track, starts, place, outcome, progress))
+    if not ready:
+        return []
+    trained = _sweep([start.recipe for start, _ in ready], place, progress)
+    _note_failures(trained, outcome)
+    runs = {run.recipe.fingerprint: run for run in trained.runs}
+    made: list[Trained] = []
+    for start, about in ready:
+        run = runs.get(start.recipe.fingerprint)
+        if run is None:
+            continue
+        try:
+            collected, ended = measured(track, run)
+        except TenfoldError as error:
+            outcome.failed[start.name] = str(error)
+            continue
+        about |= {"ended": ended, "entry": start.entry.name, "command": environment()["command"]}
+        made.append((start, collected, about))
+    return made
+
+
+def result_line(track: Track, collected: Collected) -> str:
+    from tenfold.league.standing import standings
+
+    (one,) = standings(track, collected)
+    fits = "fits" if one.fits else "does not fit"
+    held = ", ".join(f"{level:.0%} to {max(one.held[level].values())}" for level in one.held)
+    proved = ", proved at every length" if one.proved else ""
+    return f"{fits} ({one.median_fit:.4g} at trained lengths), holds {held} {track.counts}{proved}"
+
+
+def _with_rates(
+    track: Track,
+    starts: Sequence[Start],
+    place: Place,
+    outcome: LeagueOutcome,
+    progress: Callback | None,
+) -> Iterator[tuple[Start, dict[str, Any]]]:
+    """Every start with its rate and its steps; rates are tried once for each entry."""
+    by_name: dict[str, list[Recipe]] = {}
+    for start in starts:
+        by_name.setdefault(start.recipe.name, trials(track, start.recipe))
+    recipes = [recipe for some in by_name.values() for recipe in some]
+    runs = _sweep(recipes, place, progress) if recipes else Outcome([], [], 0)
+    _note_failures(runs, outcome)
+    finished = {run.recipe.fingerprint: run for run in runs.runs}
+    for start in starts:
+        mine = [finished.get(each.fingerprint) for each in by_name[start.recipe.name]]
+        scores = tried(track, [run for run in mine if run is not None])
+        if by_name[start.recipe.name] and not scores:
+            continue  # every rate failed, which is noted
+        rate = chosen_rate(track, scores)
+        recipe = within_budget(track, start.recipe.replace(train={"lr": rate}))
+        about = {
+            "rates": {f"{each:g}": score for each, score in scores.items()},
+            "flops_per_step": flops_per_step(recipe),
+            "budget": track.budget,
+        }
+        yield replace(start, recipe=recipe), about
+
+
+def _sweep(recipes: Sequence[Recipe], place: Place, progress: Callback | None) -> Outcome:
+    """Train recipes; a single worker is this process, which saves the start of others."""
+    if place.on == "local" and place.workers == 1:
+        return _here(recipes, place.out)
+    return run_sweep(
+        recipes,
+        place.out,
+        on=place.on,
+        workers=place.workers,
+        address=place.address,
+        progress=progress,
+    )
+
+
+def _here(recipes: Sequence[Recipe], out: Path) -> Outcome:
+    runs: list[Run] = []
+    failures: list[Failure] = []
+    for recipe in recipes:
+        folder = out / recipe.run_name
+        try:
+            runs.append(train(recipe, folder))
+        except Stopped:
+            raise
+        except TenfoldError as error:
+            name = f"{recipe.name}, seed {recipe.seed}"
+            failures.append(Failure(name, folder, str(error), []))
+    return Outcome(runs, failures, 0)
+
+
+def _note_failures(trained: Outcome, outcome: LeagueOutcome) -> None:
+    for failure in trained.failures:
+        outcome.failed[failure.name] = failure.reason
+
+
+def keep(collected: Collected, folder: Path, details: dict[str, Any]) -> None:
+    """Add rows to the committed ones, and what is known of them; all other files stay."""
+    known = {**read_details(folder), **details}
+
+    def rest(fresh: Path) -> None:
+        if folder.is_dir():
+            shutil.copytree(folder, fresh, dirs_exist_ok=True)
+        (fresh / DETAILS).write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+    both = beside(collected, folder)
+    both.rows.sort(key=lambda row: (row["recipe"], row["seed"]))
+    both.runs.sort(key=lambda run: run["run"])
+    commit(both, folder, rest)
+
+
+def read_details(folder: Path) -> dict[str, Any]:
+    """What is known of committed runs beside their rows, by fingerprint."""
+    if not (folder / DETAILS).is_file():
+        return {}
+    stored = read_json(folder, DETAILS)
+    if not isinstance(stored, dict):
+        raise TenfoldError(f"{folder / DETAILS} is damaged: it is no mapping")
+    return stored
+
+
+def harvest(source: Path, target: Path) -> int:
+    """Add the committed rows of another folder of results that are not here; returns how many runs are new."""
+    from tenfold.results.committed import read_committed
+
+    new = 0
+    for path in sorted((source / "league").glob(f"*/*/{ROWS}")):
+        folder = target / "league" / path.parent.relative_to(source / "league")
+        known = {run["fingerprint"] for run in read_runs(folder / RUNS)}
+        theirs = read_committed(path.parent)
+        runs = [run for run in theirs.runs if run["fingerprint"] not in known]
+        prints = {run["fingerprint"] for run in runs}
+        rows = [row for row in theirs.rows if row["fingerprint"] in prints]
+        details = {k: v for k, v in read_details(path.parent).items() if k in prints}
+        if runs:
+            keep(Collected(rows, runs), folder, details)
+        new += len(runs)
+    return new

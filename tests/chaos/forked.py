@@ -1,0 +1,142 @@
+"""A case of an attack: a forked process with its own folder, output, limits of time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+HANG = 30.0  # seconds
+MEMORY = 4 * 2**30  # bytes
+Action = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended; `code` is negative for a signal."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    memory: int  # bytes, the most that it had
+    hung: bool
+
+    def problem(self) -> str | None:
+        """What no command may do, whatever it was given."""
+        errors = [line for line in self.err.splitlines() if line.startswith("error:")]
+        if self.hung:
+            return f"no end after {HANG:.0f} s"
+        if self.memory > MEMORY or "more memory than there is" in self.err:
+            return f"took {self.memory / 2**30:.1f} GB"
+        if "Traceback (most recent call last)" in self.err:
+            return "traceback: " + self.err.strip().splitlines()[-1][:200]
+        if self.code < 0:
+            return f"ended by {signal.Signals(-self.code).name}"
+        if len(errors) > 1:
+            return f"{len(errors)} lines of errors"
+        if self.code in (2, 3) and not errors:
+            return f"exit code {self.code} without an error: {self.err.strip()[-200:]}"
+        return None
+
+
+def run(
+    action: Action,
+    folder: Path,
+    *,
+    during: Callable[[int], None] | None = None,
+    patient: bool = False,
+) -> Ended:
+    """Run `action` in a forked process in `folder`; `during` is called with the process's number meanwhile.
+
+    A process hangs if it does not end within 30 seconds of its own time. One that is `patient` and shows by then what it
+    does is interrupted, as a person would, and then has 30 seconds to end.
+    """
+    out, err = folder / ".out", folder / ".err"
+    began = time.monotonic()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if (pid := os.fork()) == 0:
+        _become(action, folder, out, err)
+    handle = os.pidfd_open(pid)
+    try:
+        if during is not None:
+            during(pid)
+        hung = not _ends(pid, handle)
+        if hung and patient and err.stat().st_size + out.stat().st_size:
+            os.kill(pid, signal.SIGINT)
+            hung = not _ends(pid, handle)
+        if hung:
+            os.killpg(pid, signal.SIGKILL)
+        _, status, used = os.wait4(pid, 0)
+    finally:
+        os.close(handle)
+    text = [path.read_bytes().decode(errors="replace") for path in (out, err)]
+    for path in (out, err):
+        path.unlink(missing_ok=True)
+    seconds, code = time.monotonic() - began, os.waitstatus_to_exitcode(status)
+    return Ended(code, *text, seconds, used.ru_maxrss * 1024, hung)
+
+
+def _ends(pid: int, handle: int) -> bool:
+    """Whether a process ends within `HANG` seconds of its own time, or four times as many of any."""
+    began, used = time.monotonic(), _used(pid)
+    while not select.select([handle], [], [], 0.5)[0]:
+        if _used(pid) - used > HANG or time.monotonic() - began > 4 * HANG:
+            return False
+    return True
+
+
+def _used(pid: int) -> float:
+    """Seconds that a process has computed."""
+    numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
+    """What the child does: it never returns."""
+    code = 70
+    try:
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+        for number, path in ((1, out), (2, err)):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(handle, number)
+            os.close(handle)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.chdir(folder)
+        used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, used + MEMORY))
+        action()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code & 255)
+
+
+def tenfold(*words: str) -> Action:
+    """A command of tenfold, as an action."""
+
+    def command() -> None:
+        from tenfold.cli.app import main
+
+        sys.argv = ["tenfold", *words]
+        main()
+
+    return command

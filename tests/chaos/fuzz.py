@@ -1,0 +1,155 @@
+"""Fuzzed commands: every command with values for its own parameters, which are read from the command line's definitions.
+
+No input may end in a traceback, in silence, in more than one line of error, after 30 seconds of work without a word,
+or in more than 4 GB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+import yaml
+from cyclopts import App
+from tests.chaos.damage import DamageAttacks
+from tests.chaos.forked import run, tenfold
+from tests.chaos.training import RECIPE
+from tests.chaos.words import KEYS, PYTHON, TEXTS, VALUES, value
+
+from tenfold.cli.app import app
+
+LEFT_ALONE = {"--help", "-h", "--version", "--install-completion"}
+SKIPPED = {"demo"}  # without parameters; it trains for a minute
+
+
+def found(parent: App, words: tuple[str, ...] = ()) -> dict[tuple[str, ...], App]:
+    """Every command of the app by its words."""
+    commands: dict[tuple[str, ...], App] = {}
+    for name in parent:
+        if name in LEFT_ALONE or name in SKIPPED:
+            continue
+        inner = found(parent[name], (*words, name))
+        commands |= inner or {(*words, name): parent[name]}
+    return commands
+
+
+class FuzzAttacks:
+    """A folder with runs, recipes and grids, in which fuzzed commands are called."""
+
+    def __init__(self, folder: Path, damage: DamageAttacks) -> None:
+        self.whole, self.place = damage.folder, folder / "fuzzed"
+        self.commands = {
+            words: each.assemble_argument_collection() for words, each in found(app).items()
+        }
+        (self.whole / "own.yaml").write_text(RECIPE.as_yaml())
+        grid = {"recipe": "own.yaml", "grid": {"pe": ["alibi", "none"]}, "seeds": [0, 1]}
+        (self.whole / "grid.yaml").write_text(yaml.safe_dump(grid))
+        (self.whole / "text.txt").write_text("a line of text\n" * 50)
+        os.environ["TENFOLD_CACHE"] = str(folder / "cache")
+        os.environ["HOME"] = str(folder)
+
+    def fuzz(self, number: int, draw: random.Random) -> str | None:
+        words = list(self.commands)[number % len(self.commands)]
+        line = [*words, *self._arguments(words, draw)]
+        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.copytree(self.whole, self.place)
+        self._write_files(draw)
+        problem = run(tenfold(*line), self.place, patient=True).problem()
+        if problem is None:
+            return None
+        kept = self.place.with_name(f"failed-{number}")
+        shutil.rmtree(kept, ignore_errors=True)
+        self.place.rename(kept)
+        return f"{[word if len(word) < 80 else f'{word[:40]}... ({len(word)})' for word in line]}: {problem}"
+
+    def _arguments(self, words: tuple[str, ...], draw: random.Random) -> list[str]:
+        positional, flags = [], []
+        for argument in self.commands[words]:
+            if not argument.parse or "*" in argument.names:
+                continue
+            kind, hint = argument.field_info.kind.name, _plain(argument.hint)
+            name = argument.names[0].lstrip("-").lower()
+            if kind == "POSITIONAL_ONLY" or (kind == "POSITIONAL_OR_KEYWORD" and argument.required):
+                if (argument.required and draw.random() < 0.95) or draw.random() < 0.5:
+                    positional.append(value(name, hint, draw))
+            elif kind == "VAR_POSITIONAL":
+                positional += self._several(name, hint, draw)
+            elif draw.random() < 0.2:
+                flags += self._flag(argument.names[0], name, hint, draw)
+        if draw.random() < 0.03:
+            flags.append(draw.choice(TEXTS))
+        mixed = [*positional, *flags]
+        if words == ("redraw",) and not any(word.startswith("--out") for word in mixed):
+            mixed += ["--out", "new"]  # the results of this checkout are not to be drawn again
+        return mixed if words != ("train",) else [*mixed, *self._small(draw)]
+
+    def _several(self, name: str, hint: Any, draw: random.Random) -> list[str]:
+        if name != "overrides":
+            return [value(name, hint, draw) for _ in range(draw.choice([0, 1, 1, 2, 3]))]
+        changes = []
+        for _ in range(draw.choice([0, 1, 1, 2, 3])):
+            shown = draw.choice(
+                [json.dumps(draw.choice(VALUES)), str(draw.choice(VALUES)), draw.choice(TEXTS)]
+            )
+            changes += [f"--{draw.choice(KEYS)}", shown]
+        return changes
+
+    @staticmethod
+    def _small(draw: random.Random) -> list[str]:
+        """Most trainings only count, or are so small that they end."""
+        return draw.choice([["--dry-run"], ["--scale", "smoke"], ["--scale", "smoke"], []])
+
+    @staticmethod
+    def _flag(flag: str, name: str, hint: Any, draw: random.Random) -> list[str]:
+        if hint is bool:
+            return [flag]
+        several = (
+            2 if typing.get_origin(hint) is tuple and Ellipsis not in typing.get_args(hint) else 1
+        )
+        inner = typing.get_args(hint)[0] if typing.get_origin(hint) is tuple else hint
+        if typing.get_origin(inner) is typing.Literal and draw.random() < 0.8:
+            return [flag, str(draw.choice(typing.get_args(inner)))]
+        values = [value(name, inner, draw) for _ in range(several)]
+        return [f"{flag}={values[0]}"] if several == 1 and draw.random() < 0.5 else [flag, *values]
+
+    def _write_files(self, draw: random.Random) -> None:
+        """A recipe or grid in YAML, JSON and Python that are wrong somewhere."""
+        values = (
+            RECIPE.as_json()
+            if draw.random() < 0.7
+            else {"recipe": "own.yaml", "seeds": [0], "grid": {}}
+        )
+        for _ in range(draw.choice([1, 1, 2, 3])):
+            *above, last = draw.choice(
+                [*KEYS, "grid.pe", "seeds", "cases", "recipe", "scales.smoke", "extends"]
+            ).split(".")
+            inner = values
+            for key in above:
+                inner[key] = inner[key] if isinstance(inner.get(key), dict) else {}
+                inner = inner[key]
+            inner[last] = draw.choice(VALUES)
+        text = yaml.safe_dump(values, sort_keys=False)
+        if draw.random() < 0.3:
+            place = draw.randrange(len(text))
+            text = (
+                text[:place]
+                + draw.choice([*TEXTS, "&a [*a]", "!!python/name:os.system", "\x00", "- "])
+                + text[place:]
+            )
+        (self.place / "fuzzed.yaml").write_text(text, errors="surrogateescape")
+        (self.place / "fuzzed.json").write_text(json.dumps(values))
+        (self.place / "fuzzed.py").write_text(draw.choice(PYTHON))
+
+
+def _plain(hint: Any) -> Any:
+    """A type without None."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        rest = [each for each in typing.get_args(hint) if each is not type(None)]
+        return rest[0]
+    return hint

@@ -1,0 +1,184 @@
+"""Scores of the league from rows that are written by hand, and the pages that show them."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from tenfold.core.errors import TenfoldError
+from tenfold.league.budget import chosen_rate, signature, trials, within_budget
+from tenfold.league.entries import ENTRIES, LABELS, entries_of
+from tenfold.league.ladder import climb
+from tenfold.league.league_figure import caption, chosen, draw_league
+from tenfold.league.league_page import as_csv, as_json, page
+from tenfold.league.league_text import table_lines
+from tenfold.league.standing import standings
+from tenfold.league.tracks import TRACKS, track_at
+from tenfold.results.row_schema import EMPTY
+from tenfold.results.tables import Collected
+from tenfold.runs.recipe import Recipe
+
+ADDITION, TEXT = TRACKS["addition"], TRACKS["text"]
+RIGHT = dict.fromkeys(range(1, 11), 1.0)
+
+
+def add(collected, track, entry, values, seed=0, reason=None):
+    """Rows of an entry: a value for each length."""
+    recipe = track.recipe(entry, ENTRIES[entry].values(track)).replace(seed=seed)
+    environment = {"tenfold": "0.2.0", "commit": "abc", "date": "2026-11-18"}
+    run = {
+        "run": recipe.run_name, "recipe": json.dumps(recipe.as_json()), "environment": json.dumps(environment),
+        "parameters": 100, "steps": 10, "train_seconds": 1.0, "reason": reason, "best_step": 10,
+        "fingerprint": recipe.fingerprint, "seed": seed,
+    }  # fmt: skip
+    rows = [
+        {
+            **EMPTY, "recipe": recipe.name, "fingerprint": recipe.fingerprint, "seed": seed, "slice": "uniform",
+            "metric": track.metric, "length": length, "value": value, "n": 200, "checkpoint": "best",
+        }
+        for length, value in values.items()
+    ]  # fmt: skip
+    collected.runs.append(run)
+    collected.rows.extend(rows)
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    collected = Collected()
+    for seed, far in enumerate((0.995, 0.4, 0.3)):
+        add(collected, ADDITION, "rotary", {**RIGHT, 11: far, 12: 0.95 if far > 0.9 else 0.0}, seed)
+    add(collected, ADDITION, "alibi", {**RIGHT, 9: 0.5, 10: 0.4, 11: 1.0, 200: 1.0})
+    add(collected, ADDITION, "window", {**RIGHT, 200: 1.0}, reason="certified-exactly")
+    add(collected, ADDITION, "columns", {**RIGHT, 200: 1.0})
+    return standings(ADDITION, collected)
+
+
+def test_entries_that_do_not_fit_are_no_rivals(ranked):
+    by = {one.entry: one for one in ranked}
+    assert [one.entry for one in ranked] == ["window", "columns", "rotary", "alibi"]
+    assert not by["alibi"].fits
+    assert by["alibi"].median_fit == pytest.approx(0.89)
+    assert by["rotary"].multiple() == 1.0
+    assert by["rotary"].held[0.99] == {0: 11, 1: 10, 2: 10}
+    assert by["rotary"].held[0.90] == {0: 12, 1: 10, 2: 10}
+    assert by["rotary"].interval().high == 1.1
+    assert by["window"].proved
+    assert not by["columns"].proved
+    lines = table_lines(ADDITION, ranked)
+    assert "does not fit" in lines[-1]
+    assert "89.0% (" in lines[-1]
+    assert "proved at every length" in lines[1]
+
+
+def test_the_page_shows_trained_accuracy_beside_every_score(ranked):
+    html = page({"addition": (ADDITION, ranked)}, "laptop")
+    for one in ranked:
+        row = html.split(f'data-entry="{one.entry}" data-label')[1].split("</tr>")[0]
+        assert f">{one.median_fit:.1%}<small>" in row
+        assert ("does not fit</td>" in row) == (not one.fits)
+    assert html.count("proved at every length<small>") == 1
+    assert "http" not in html
+    (unfit,) = [row for row in csv.DictReader(io.StringIO(as_csv({"addition": (ADDITION, ranked)}))) if row["fits"] == "False"]  # fmt: skip
+    assert float(unfit["at_trained_lengths"]) == pytest.approx(0.89)
+    entries = as_json({"addition": (ADDITION, ranked)})["addition"]["entries"]
+    assert all("fit_median" in each and "multiple" in each for each in entries)
+
+
+def test_the_figure_has_the_best_of_each_label_and_suspects_that_fit(ranked, tmp_path):
+    assert [one.entry for one in chosen(ranked)] == ["window", "columns", "rotary"]
+    for path in draw_league(ADDITION, ranked, tmp_path / "figure"):
+        assert path.stat().st_size > 1000
+    words = caption(ADDITION, ranked)
+    assert "rotary (generic; 3 seeds; 100.0% at trained lengths): holds 99% to 10 digits" in words
+    with pytest.raises(TenfoldError, match="no entry of the track"):
+        draw_league(ADDITION, ranked[-1:], tmp_path / "none")
+
+
+def test_text_holds_while_perplexity_stays():
+    collected = Collected()
+    add(collected, TEXT, "alibi", {128: 5.0, 256: 5.02, 512: 5.4, 1152: 9.0})
+    add(collected, TEXT, "none", {128: 5.1, 256: 9.0})
+    add(collected, TEXT, "learned", {128: 8.0, 256: 8.0})
+    first, second, third = standings(TEXT, collected)
+    assert (first.entry, first.held[0.99][0], first.held[0.90][0]) == ("alibi", 256, 512)
+    assert (second.entry, second.fits, second.multiple()) == ("none", True, 1.0)
+    assert (third.entry, third.fits) == ("learned", False)
+
+
+def test_the_table_is_long_enough_and_labels_are_stated():
+    assert len(entries_of(ADDITION)) >= 30
+    assert len(entries_of(TEXT)) >= 20
+    assert {entry.label for entry in ENTRIES.values()} <= set(LABELS)
+    with pytest.raises(TenfoldError, match='did you mean "rotary"'):
+        entries_of(ADDITION, "rotari")
+    with pytest.raises(TenfoldError, match='"window" does not suit the track "text"'):
+        entries_of(TEXT, "window")
+
+
+def test_a_costlier_encoding_has_fewer_steps():
+    steps = {}
+    for name in ("none", "dape"):
+        recipe = ADDITION.recipe(name, ENTRIES[name].values(ADDITION))
+        steps[name] = within_budget(ADDITION, recipe).train.steps
+        assert signature(within_budget(ADDITION, recipe.replace(seed=5))) == signature(recipe)
+    assert steps["dape"] < steps["none"]
+    short = trials(ADDITION, ADDITION.recipe("none", ENTRIES["none"].values(ADDITION)))
+    assert [each.train.lr for each in short] == [0.001, 0.003]
+    assert short[0].train.steps == pytest.approx(0.1 * steps["none"], abs=10)
+    assert max(short[0].validated) == ADDITION.trained
+
+
+def test_rates_are_chosen_by_the_metric_of_the_track():
+    assert chosen_rate(ADDITION, {0.001: 0.2, 0.003: 0.4}) == 0.003
+    assert chosen_rate(ADDITION, {0.003: 0.4, 0.001: 0.4}) == 0.001
+    assert chosen_rate(TEXT, {0.001: 1.2, 0.003: 1.4}) == 0.001
+
+
+class Fading:
+    """A run that is right up to a length."""
+
+    def __init__(self, folder, until):
+        self.folder, self.until, self.asked = folder, until, []
+
+    def evaluate(self, lengths, slices, n):
+        from tenfold.evals.statistics import Measurement
+
+        (length,) = lengths
+        self.asked.append((length, tuple(slices)))
+        value = 1.0 if length <= self.until else 0.0
+        return [Measurement(length, name, "exact", value, n) for name in slices]
+
+
+def test_a_ladder_ends_where_answers_end_and_is_kept(tmp_path):
+    run = Fading(tmp_path, 12)
+    climbed = climb(ADDITION, run)
+    assert climbed.ended == "no right answer at 2 lengths in a row, up to 15"
+    assert run.asked[-1] == (15, ("uniform",))  # other slices are not asked where nothing is right
+    assert (12, ("full", "unequal", "nines")) in run.asked
+    count = len(run.asked)
+    assert climb(ADDITION, run) == climbed
+    assert len(run.asked) == count
+    (tmp_path / "far").mkdir()
+    assert climb(ADDITION, Fading(tmp_path / "far", 500)).ended == ""
+
+
+@pytest.mark.parametrize(("name", "scale", "words"), [("sums", "laptop", "track"), ("text", "desk", "scale")])  # fmt: skip
+def test_unknown_tracks_and_scales(name, scale, words):
+    with pytest.raises(TenfoldError, match=f"unknown {words}"):
+        track_at(name, scale)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("track", TRACKS)
+def test_every_entry_builds_and_has_the_label_that_it_states(track):
+    from tenfold.runs.build import build
+    from tenfold.runs.changed_recipe import given
+
+    rules = TRACKS[track]
+    for entry in entries_of(rules):
+        recipe = rules.recipe(entry.name, entry.values(rules))
+        build(recipe)
+        assert isinstance(recipe, Recipe)
+        if track == "addition" and entry.name not in ("hard-alibi", "swan"):
+            assert given(recipe) == entry.label, entry.name
