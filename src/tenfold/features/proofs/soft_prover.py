@@ -68,15 +68,22 @@ def check_provable(model: Model, batcher: Batcher) -> None:
     """Raise `NotCertifiable` for a model that can never be proved, whatever its weights."""
     try:
         view_of(model, batcher)
-    except NotCertifiable:
-        one_layer(model, batcher)
+    except NotCertifiable as hard:
+        try:
+            one_layer(model, batcher)
+        except NotCertifiable as soft:
+            raise _neither(hard, soft) from None
 
 
 def _soft(model: Model, batcher: Batcher, limit: int, hard: NotCertifiable) -> Prover:
     try:
         return SoftProver(model, batcher, limit)
     except NotCertifiable as soft:
-        raise type(soft)(f"{hard}. Nor is there a proof without a window: {soft}") from None
+        raise _neither(hard, soft) from None
+
+
+def _neither(hard: NotCertifiable, soft: NotCertifiable) -> NotCertifiable:
+    return type(soft)(f"{hard}. Nor is there a proof without a window: {soft}")
 
 
 class SoftProver(Prover):
