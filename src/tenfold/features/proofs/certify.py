@@ -37,6 +37,7 @@ from tenfold.features.proofs.certificate import EXACTLY as EXACTLY
 from tenfold.features.proofs.certificate import IF as IF
 from tenfold.features.proofs.certificate import IN_FLOAT64 as IN_FLOAT64
 from tenfold.features.proofs.certificate import PROVED as PROVED
+from tenfold.features.proofs.certificate import SINCE as SINCE
 from tenfold.features.proofs.certificate import Certificate as Certificate
 from tenfold.features.proofs.certificate import other_model
 from tenfold.features.proofs.certificate import read_certificate as read_certificate
