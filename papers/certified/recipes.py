@@ -21,6 +21,20 @@ def local(behind=1, *, answers=0, hub=None, relation=None, roles=5, more=()):
     return {"name": "compose", "parts": parts}
 
 
+def soft(behind=1, *, slope=8.0, decay="alibi"):
+    """Positions without a window: nothing is hidden, but keys outside of two columns decay with their distance."""
+    joint = {"name": "joint", "reach": 1, "clip": True}
+    window = {"name": "soft-window", "behind": behind, "answers": 0, "slope": slope, "decay": decay}
+    return {
+        "name": "compose",
+        "parts": [
+            window,
+            {"name": "pairwise", "relation": joint},
+            {"name": "learned", "axis": "role", "limit": 5},
+        ],
+    }
+
+
 # One layer, a one-sided window of one column, no absolute position.
 # laptop scale: about half a minute on one idle core; then `tenfold certify` takes some seconds.
 ADDITION = {
@@ -169,10 +183,63 @@ POSITIONS = {
         "pe": {"name": "pairwise", "relation": {"name": "relative", "reach": 512}},
     },
     "rotary": {"words": "rotary positions", "pe": "rotary"},
-    "alibi": {"words": "ALiBi", "pe": "alibi"},
+    "alibi-index": {"words": "ALiBi", "pe": "alibi"},
+}
+
+# The certified models without a window (docs/soft-proof.md). Attention outside of two columns decays and is penalised
+# in training. Proved in exact arithmetic, then in float32 where rounding allows.
+SOFT = {
+    "label": "no window",
+    "pe": soft(),
+    "stop": "certified-exactly",
+    "train": {"penalty": {"name": "far-attention", "weight": 1.0}},
+    "eval": {"lengths": [1, 5, 20, 100], "n": 100, "slices": ["uniform", "nines"]},
+}
+ALIBI = {"about": "{task} without a window, by ALiBi outside of two columns, to be proved right at every length"}  # fmt: skip
+SOFT_TASKS = {
+    "addition-alibi": {"words": "addition", **ALIBI},
+    "addition-type-1": {
+        "words": "addition",
+        "about": "{task} without a window, by a decay of Type 1 outside of two columns, to be proved right at every length",
+        "pe": soft(slope=60.0, decay="type-1"),
+    },
+    # ALiBi itself: the column before is as far as any other, and the model learns to make up for it.
+    "addition-alibi-plain": {
+        "words": "addition",
+        "about": "{task} by plain ALiBi on columns, to be proved right at every length",
+        "pe": {"parts": [{"name": "alibi", "axis": "column", "slope": 8.0}, *soft()["parts"][1:]]},
+    },
+    "addition-alibi-base-2": {
+        "words": "addition in base 2",
+        "task": {"name": "addition", "base": 2},
+        "model": {"width": 16, "heads": 2},
+        **ALIBI,
+    },
+    "subtraction-alibi": {"words": "subtraction", "task": "subtraction", **ALIBI},
+    "multiplication-alibi": {
+        "words": "multiplication by one digit",
+        "task": "multiplication",
+        "train": {"steps": 4000},
+        **ALIBI,
+    },
+    "successor-alibi": {
+        "words": "the number after a number",
+        "task": "successor",
+        "model": {"width": 32, "heads": 4},
+        **ALIBI,
+    },
+    "parity-alibi": {
+        "words": "running parity of bits",
+        "task": "parity",
+        "pe": soft(behind=0),
+        "model": {"width": 16, "heads": 2},
+        "train": {"batch": 64, "penalty": {"columns": 0}},
+        **ALIBI,
+    },
 }
 
 RECIPES = {
     **family("certified/{task}", ADDITION, {"task": TASKS}, SCALES),
+    **family("certified/{task}", merge(ADDITION, SOFT), {"task": SOFT_TASKS}, SCALES),
     **family("certified/addition-{positions}", merge(ADDITION, RIVAL), {"positions": POSITIONS}, SCALES),
 }  # fmt: skip

@@ -92,7 +92,7 @@ def test_a_composition_is_named_by_its_parts_and_nothing_twice():
     parts = [{"name": "rotary", "p": 0.5}, {"name": "log-length", "trained": 9}]
     new = recipe(NAME, "smoke", pe={"name": "compose", "parts": parts})
     assert new.name == f"{NAME}-rotary+log-length"
-    assert recipe("certified/addition-alibi", "smoke", pe={"axis": "shifted"}).name == "certified/addition-alibi"  # fmt: skip
+    assert recipe("certified/addition-alibi-index", "smoke", pe={"axis": "shifted"}).name == "certified/addition-alibi-index"  # fmt: skip
 
 
 def test_labels_of_papers_are_what_their_components_declare():

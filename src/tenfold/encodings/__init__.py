@@ -38,6 +38,7 @@ from tenfold.encodings.scalable_softmax import ScalableSoftmax
 from tenfold.encodings.scalar import Scalar
 from tenfold.encodings.selective import Selective
 from tenfold.encodings.sinusoidal import Sinusoidal
+from tenfold.encodings.soft_window import SoftWindow
 from tenfold.encodings.stick_breaking import StickBreaking
 from tenfold.encodings.t5 import T5
 from tenfold.encodings.type_1 import Type1
@@ -93,6 +94,7 @@ __all__ = [
     "Selective",
     "Significance",
     "Sinusoidal",
+    "SoftWindow",
     "StickBreaking",
     "Type1",
     "Type2",

@@ -15,6 +15,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Spec
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import ENCODINGS, SIZES, Attends, PositionalEncoding, Span
+from tenfold.encodings.fading import Fading, fading_of
 from tenfold.encodings.learned_maps import Map, Pairs, maps_of
 from tenfold.encodings.nope import NoPE
 from tenfold.encodings.steady import Steady, steady_of
@@ -188,6 +189,14 @@ class Compose(Parted):
         return (
             Steady(*map(sum, zip(*parts, strict=True))) if len(parts) == len(self.parts) else None
         )
+
+    def fading(self, axis: str) -> Fading | None:
+        parts = [fading for part in self.parts if (fading := fading_of(part, axis)) is not None]
+        if len(parts) < len(self.parts):
+            return None
+        series = tuple(each for part in parts for each in part.series)
+        most = sum((part.most for part in parts), torch.zeros((), dtype=torch.float64))
+        return Fading(max(part.beyond for part in parts), series, most)
 
     def maps(self, pairs: Pairs) -> list[Map]:
         seen = pairs.within(self.visible(pairs.q_at, pairs.k_at))

@@ -131,6 +131,43 @@ class Series:
         return self.decay.rest(n, *self.parameters)
 
 
+def flattened(decay: Decay, flat: int) -> Decay:
+    """1 up to a distance of `flat`, then the decay from there on, relative to its own beginning.
+
+    >>> decay = flattened(TYPE_1, 2)
+    >>> decay.log_b(torch.tensor([0.0, 2.0, 3.0]), torch.tensor(1.0)).exp().tolist()
+    [1.0, 1.0, 0.5]
+    """
+
+    def first(n: Tensor, *parameters: Tensor) -> Tensor:
+        return decay.log_b(torch.zeros_like(n), *parameters)
+
+    def log_b(n: Tensor, *parameters: Tensor) -> Tensor:
+        return decay.log_b((n - flat).clamp(min=0), *parameters) - first(n, *parameters)
+
+    def bounds(n: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
+        even, scale = (flat - n).clamp(min=0), first(n, *parameters).exp()
+        low, high = decay.rest((n - flat).clamp(min=0), *parameters)
+        return even + low / scale, even + high / scale
+
+    def tail(n: Tensor, *parameters: Tensor) -> Tensor:
+        even, scale = (flat - n).clamp(min=0), first(n, *parameters).exp()
+        return even + decay.tail((n - flat).clamp(min=0), *parameters) / scale
+
+    return Decay(
+        f"{decay.text}, counted from {flat} on",
+        log_b,
+        tail,
+        decay.sums,
+        decay.why,
+        wavy=decay.wavy,
+        bounds=bounds,
+        judged=decay.judged,
+        ends=None if decay.ends is None else decay.ends + flat,
+        assumes=decay.assumes,
+    )
+
+
 def slopes(heads: int) -> Tensor:
     """2^(-8h/H), h = 1..H; for H not a power of two, as ALiBi's code does it: those of the next lower
     power of two, then every other one of the next higher.

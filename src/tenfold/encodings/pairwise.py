@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from tenfold.data.places import Places
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.fading import Fading
 from tenfold.encodings.learned_maps import Map, Pairs, grouped
 from tenfold.encodings.relations import Related, relation_examples, relation_of
 from tenfold.encodings.steady import Steady, longest
@@ -84,6 +85,9 @@ class Pairwise(PositionalEncoding):
     def steady(self) -> Steady:
         values = 0.0 if self.value_table is None else longest(self.value_table)
         return Steady(scores=longest(self.table), values=values, terms=1)
+
+    def fading(self, axis: str) -> Fading | None:
+        return self.relation.fading(axis)
 
     def maps(self, pairs: Pairs) -> list[Map]:
         classes = self.relation.occurring(pairs)

@@ -33,8 +33,9 @@ class Power(Sloped):
         power: PositiveFloat = 0.5,
         factor: PositiveFloat = 1.0,
         axis: str = "index",
+        slope: PositiveFloat | None = None,
     ) -> None:
-        super().__init__(heads, axis)
+        super().__init__(heads, axis, slope)
         self.power, self.factor = power, factor
 
     @classmethod

@@ -16,6 +16,7 @@ from torch import Tensor
 from tenfold.core.errors import TenfoldError
 from tenfold.core.registry import Checked, Registry, Spec
 from tenfold.data.places import Places, distance
+from tenfold.encodings.fading import Fading
 from tenfold.encodings.learned_maps import MapGroup, Pairs, role_word
 
 FIRST = 3  # the role of operand 0
@@ -38,6 +39,10 @@ class Relation(Checked, ABC):
 
     @abstractmethod
     def __call__(self, q_at: Places, k_at: Places) -> Tensor: ...
+
+    def fading(self, axis: str) -> Fading | None:
+        """From which distance on its classes depend on roles alone; None where they never do."""
+        return None if axis in self.axes else Fading()
 
     def groups(self) -> list[MapGroup]:
         """The classes in words, for maps of their vectors."""
@@ -78,6 +83,9 @@ class Relative(Relation):
         behind, related = distance(q_at[self.axis], k_at[self.axis])
         clipped = behind.clamp(-self.reach, self.reach)
         return torch.where(related, clipped + self.reach + 1, 0)
+
+    def fading(self, axis: str) -> Fading | None:
+        return Fading(self.reach) if self.clip and axis == self.axis else super().fading(axis)
 
     def groups(self) -> list[MapGroup]:
         return [MapGroup.offsets(self.axis, self.reach, 1, self.clip), UNRELATED]

@@ -13,6 +13,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places, distance
 from tenfold.encodings.decay_series import Decay, Series, never, unbounded
 from tenfold.encodings.encoding import Attends, PositionalEncoding, looked_up
+from tenfold.encodings.fading import Fading
 
 
 class T5(PositionalEncoding):
@@ -81,6 +82,12 @@ class T5(PositionalEncoding):
         why = "diverges: every distance from the last bucket on has the same weight"
         decay = Decay("r[bucket(n)]", log_b, unbounded, never, why, wavy=True)
         return Series(decay, (table.mT,))
+
+    def fading(self, axis: str) -> Fading | None:
+        if axis != self.axis:
+            return Fading()
+        last = self.bucket(torch.tensor([self.furthest, -self.furthest]))
+        return Fading(self.furthest, (), self.table.detach().double()[last].amax(0))
 
     def bias(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])  # (B|1, T, S)

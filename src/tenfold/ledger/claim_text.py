@@ -78,7 +78,7 @@ def print_claim(entry: Entry) -> None:
     """One claim in full: the statement, the rule that decides it, and our numbers."""
     claim = entry.claim
     facts = {
-        "paper": f"{entry.about.title}, arXiv {entry.about.arxiv}",
+        "paper": f"{entry.about.title}, {entry.about.source}",
         "place": claim.place,
         "says": claim.says,
         "theirs": claim.theirs,
@@ -116,7 +116,7 @@ def markdown(entries: Sequence[Entry]) -> str:
     for paper in dict.fromkeys(each.paper for each in entries):
         own = [each for each in entries if each.paper == paper]
         about = own[0].about
-        text += f"\n## {about.title}\n\n`{paper}`, arXiv {about.arxiv}. {count(own)}."
+        text += f"\n## {about.title}\n\n`{paper}`, {about.source}. {count(own)}."
         text += f" {about.chosen}\n\n" if about.chosen else "\n\n"
         text += "| claim | place | the paper says | theirs | ours | status |\n" + "|---" * 6 + "|\n"
         for each in own:

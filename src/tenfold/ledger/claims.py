@@ -58,11 +58,15 @@ class Claim(Strict):
 
 class About(Strict):
     title: Text
-    arxiv: Text
+    arxiv: Text | None = None  # None: claims of our own, without a paper
     authors: tuple[Text, ...] = ()  # as the paper names them; empty if our sources do not say
     unit: str = "digits"
     # How checkpoints are chosen, if at longer lengths than the trained ones. Final weights then stand beside the chosen ones.
     chosen: Text | None = None
+
+    @property
+    def source(self) -> str:
+        return "ours" if self.arxiv is None else f"arXiv {self.arxiv}"
 
 
 class Sheet(Strict):

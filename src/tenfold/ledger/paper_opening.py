@@ -53,8 +53,9 @@ SCRIPT = """<script>
 
 def byline(about: About) -> str:
     """The authors, where our sources name them, and a link to the paper, as HTML."""
-    arxiv = escape(about.arxiv)
-    link = f'<a href="https://arxiv.org/abs/{arxiv}">arXiv {arxiv}</a>'
+    link = escape(about.source)
+    if about.arxiv is not None:
+        link = f'<a href="https://arxiv.org/abs/{escape(about.arxiv)}">{link}</a>'
     return (
         f'<p class="byline">{". ".join(filter(None, [escape(", ".join(about.authors)), link]))}</p>'
     )
@@ -65,7 +66,7 @@ def verdict(entries: Sequence[Entry]) -> list[str]:
 
     Claims of our own beyond the paper are left out. A paper without headlines has one sentence.
     """
-    published = [entry for entry in entries if entry.claim.kind != "own"]
+    published = [entry for entry in entries if entry.claim.kind != "own"] or list(entries)
     statuses = [entry.status for entry in published]
     counts = [f"{statuses.count(s)} {_is(statuses.count(s))} {WORDS[s]}" for s in STATUSES if s in statuses]  # fmt: skip
     sentences = [f"Of the paper's {_several(len(published), 'claim')}, {_listed(counts)}."]

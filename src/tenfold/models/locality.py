@@ -83,7 +83,7 @@ def _checked(model: Model, local: Local) -> Local:
 
 def _spans(stack: Stack, encodings: Encodings, where: str, allowed: frozenset[str]) -> list[Span]:
     if not stack.blocks:  # tokens as they are embedded
-        _check_axes(encodings[0], f"{where} before its first layer", allowed)
+        check_axes(encodings[0], f"{where} before its first layer", allowed)
     return [
         _span(encodings[layer], f"{where} in layer {layer}", allowed)
         for layer in range(len(stack.blocks))
@@ -98,7 +98,8 @@ def _hubs(spans: list[Span]) -> frozenset[int]:
     return spans[0].hubs if spans else frozenset()
 
 
-def _check_axes(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> None:
+def check_axes(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> None:
+    """Raise where an encoding reads places that have no bound."""
     for axis in sorted(pe.axes - allowed):
         raise NotCertifiable(
             f'{where}: the encoding "{pe.name}" reads the axis "{axis}", whose places have no bound; '
@@ -112,7 +113,7 @@ def _check_axes(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> 
 
 
 def _span(pe: PositionalEncoding, where: str, allowed: frozenset[str]) -> Span:
-    _check_axes(pe, where, allowed)
+    check_axes(pe, where, allowed)
     if pe.reads_keys:
         raise NotCertifiable(
             f'{where}: the encoding "{pe.name}" counts over keys, also those that are not seen'

@@ -28,6 +28,7 @@ from tenfold.runs.recipe import ModelSize, Recipe
 from tenfold.runs.source import Problems, Source
 from tenfold.runs.text_source import Text
 from tenfold.training.options import LENGTHS, stream
+from tenfold.training.penalties import PENALTIES, Penalty
 
 SEEN = 1000  # problems, to see which symbols answers are made of
 
@@ -138,6 +139,7 @@ def _suggesting(recipe: Recipe) -> Iterator[None]:
 def build_alone(recipe: Recipe) -> Built:
     """As `build`, without looking for another recipe where parts do not fit."""
     parts = _parts(recipe)
+    penalty_of(recipe)
     source, make, options = parts.source, parts.make, parts.options
     with torch.device("meta"):
         hollow = make(**options)
@@ -179,6 +181,12 @@ def _check_stage(stage: TrainingStage, source: Source, model: Model) -> None:
     rng = np.random.default_rng(0)
     for length in {stage.length_at(rng, stage.length) for _ in range(100)}:
         stage.source.check_length(length)
+
+
+def penalty_of(recipe: Recipe) -> Penalty | None:
+    """What training minimises besides the loss, if the recipe names something."""
+    given = recipe.train.penalty
+    return None if given is None else PENALTIES.build(given)
 
 
 def parameter_count(recipe: Recipe) -> float:

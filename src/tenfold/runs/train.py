@@ -28,6 +28,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.core.files import remove, write_atomically, write_once
 from tenfold.core.stored_files import check_no_way_out, sealed, size_and_hash
 from tenfold.models import Model
+from tenfold.runs.build import penalty_of
 from tenfold.runs.environment import RECIPE_HASH, environment
 from tenfold.runs.lease import Lease
 from tenfold.runs.own_components import COPIES, keep_copies
@@ -236,6 +237,7 @@ def _job(run: Run, team: Team, model: Model) -> Job:
         seed=run.recipe.seed,
         fingerprint=run.recipe.fingerprint,
         team=team,
+        penalty=penalty_of(run.recipe),
     )
 
 

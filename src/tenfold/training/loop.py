@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from tenfold.training.options import (
     step_precision,
     stream,
 )
+from tenfold.training.penalties import Penalty
 
 TRIM, MAP = -1, -3  # malloc.h: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 LARGE = 2**30  # bytes
@@ -58,6 +59,7 @@ class Job:
     report: Callable[[Metrics], None] | None = None  # is called after every step
     track: Callable[[Metrics], None] | None = None  # is called with each line of metrics.jsonl
     team: Team = field(default_factory=Team)  # the processes that train it together
+    penalty: Penalty | None = None  # what is minimised besides the loss of the answer
 
 
 @dataclass
@@ -162,9 +164,9 @@ def _step(
     loss = 0.0
     for number, batch in enumerate(map(team.share, batches), start=1):
         with team.later(network, last=number == len(batches)):
-            with step_precision(options):
+            with step_precision(options), _watching(job):
                 logits = network(batch)
-            part = answer_loss(logits, batch.target) / graded
+            part = _objective(job, logits, batch) / graded
             (
                 part * team.size
             ).backward()  # DDP averages gradients over processes; we need their sum
@@ -178,6 +180,15 @@ def _step(
         )
     optimizer.step()
     return loss, norm
+
+
+def _watching(job: Job) -> AbstractContextManager[object]:
+    return nullcontext() if job.penalty is None else job.penalty.watching(job.model)
+
+
+def _objective(job: Job, logits: Tensor, batch: Batch) -> Tensor:
+    loss = answer_loss(logits, batch.target)
+    return loss if job.penalty is None else loss + job.penalty.total(batch)
 
 
 def answer_loss(logits: Tensor, target: Tensor) -> Tensor:

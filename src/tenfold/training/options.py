@@ -9,7 +9,7 @@ import numpy as np
 import pydantic
 
 from tenfold.core.errors import TenfoldError
-from tenfold.core.registry import Registry
+from tenfold.core.registry import Registry, Spec
 
 if TYPE_CHECKING:  # a recipe is read without torch
     import torch
@@ -56,6 +56,9 @@ class Training(pydantic.BaseModel):
     device: str = "cpu"
     # Of the matrix products of a training step; weights, optimizer, loss and every evaluation are float32 in any case.
     precision: Literal["float32", "bfloat16"] = "float32"
+    penalty: Spec | None = (
+        None  # what is minimised besides the loss: a name in `training/penalties.py`
+    )
     from_: WarmStart | None = pydantic.Field(default=None, alias="from")  # default: random weights
 
 

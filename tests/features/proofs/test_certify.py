@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 
 import tenfold
 from tenfold.core.errors import TenfoldError
-from tenfold.features.proofs import certify as certify_module
 from tenfold.features.proofs import prover as prover_module
 from tenfold.features.proofs.certify import (
     SINCE,
@@ -261,7 +260,7 @@ def test_what_no_bound_covers_is_not_proved(small, parts, monkeypatch):
     prover = Prover(model, built.batcher)
     measure = prover.margins
     prover.margins = lambda *given, **more: 1 + np.abs(measure(*given, **more))  # as if right
-    monkeypatch.setattr(certify_module, "violations", lambda *_: [])
+    monkeypatch.setattr(prover_module, "violations", lambda *_: [])
     found = prove(prover, model)
     assert (found.bound, found.bound64) == (None, None)
     assert (found.verdict, found.proved) == ("right on every context in float64", False)

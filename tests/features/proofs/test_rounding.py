@@ -271,7 +271,7 @@ def test_errors_that_come_in_grow_by_no_more(single):
         most = {
             norm: moments.after(norm, given).error,
             linear: Products.of(linear, x, linear(x)).after(linear, given).error,
-            feed: error * Slopes.of(block, x).after(block, moments.steep, moved, given.error),
+            feed: error * Slopes.of(block, x).after(block, moments.steep, moved, given),
         }
         for layer, bound in most.items():
             for row in x:

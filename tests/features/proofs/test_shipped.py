@@ -30,6 +30,9 @@ def test_the_plainest_come_first():
 def test_its_certificate_is_right(name):
     run, held = shipped(name), read_certificate(SHELF / name / "certificate.json")
     assert held["proved"]
+    if held["far"] is not None:
+        assert held["far"]["left"] > held["bound64"]
+        pytest.skip("without a window; test_soft_proofs.py has the independent checker prove it")
     assert held["in_float32"]
     assert held["margin"] > held["bound"] + held["bound64"] > held["bound"]
     if held["contexts"] > SMALL:

@@ -22,7 +22,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +32,27 @@ import torch
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.data.batch import Batcher
+from tenfold.features.proofs.certificate import CERTIFICATE as CERTIFICATE
+from tenfold.features.proofs.certificate import EXACTLY as EXACTLY
+from tenfold.features.proofs.certificate import IF as IF
+from tenfold.features.proofs.certificate import IN_FLOAT64 as IN_FLOAT64
+from tenfold.features.proofs.certificate import PROVED as PROVED
+from tenfold.features.proofs.certificate import SINCE as SINCE
+from tenfold.features.proofs.certificate import Certificate as Certificate
+from tenfold.features.proofs.certificate import other_model
+from tenfold.features.proofs.certificate import read_certificate as read_certificate
 from tenfold.features.proofs.contexts import LIMIT, TooMany
-from tenfold.features.proofs.declarations import trusted, violations
+from tenfold.features.proofs.declarations import trusted
+from tenfold.features.proofs.failing_length import LENGTHS, failing_problem
 from tenfold.features.proofs.prover import METERED, Overflow, Progress, Prover, weights_hash
 from tenfold.features.proofs.rounding import FLOAT64, Meter
+from tenfold.features.proofs.soft_prover import prover_of
+from tenfold.features.proofs.soft_view import Diverging
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
-from tenfold.runs.environment import environment
-from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which, open_run
 
-CERTIFICATE = "certificate.json"
-MADE = ("tenfold", "commit", "date", "torch")  # the part of the environment in a certificate
 ABOUT = ("task", "format", "schemes", "pe", "encoder_pe", "cross_pe", "model")  # of the recipe
-SLACK = 1e-6  # by which a bound may differ between machines, relative
-# What older certificates do not have: nothing was bounded or tested then.
-SINCE: dict[str, Any] = {"bound64": None, "declared": [], "violations": []}
-
-PROVED = "proved"
-EXACTLY = "proved in exact arithmetic"
-IN_FLOAT64 = "right on every context in float64"  # and nothing more is known: no proof
-IF = " if its declarations hold"  # after PROVED or EXACTLY
 
 
 def certify(
@@ -80,7 +80,10 @@ def certify(
     run = run if isinstance(run, Run) else open_run(run)
     torch.set_num_threads(run.recipe.train.threads)
     model = run.model(which)
-    prover = Prover(model, run.built.batcher, limit)
+    try:
+        prover = prover_of(model, run.built.batcher, limit)
+    except Diverging as reason:
+        return replace(diverged(model, run.built.batcher, reason), about=about(run, which))
     if message is not None:
         message(f"{len(prover.contexts):,} contexts, about {prover.seconds(model):.0f} s")
     certificate = prove(prover, model, rounding=rounding, progress=progress)
@@ -89,7 +92,30 @@ def certify(
 
 def certify_model(model: Model, batcher: Batcher, *, limit: int = LIMIT) -> Certificate:
     """Certify a model that belongs to no run."""
-    return prove(Prover(model, batcher, limit), model)
+    return prove(prover_of(model, batcher, limit), model)
+
+
+def diverged(model: Model, batcher: Batcher, reason: Diverging) -> Certificate:
+    """The refutation of a model whose far keys have no bound, by a problem that it answers wrongly.
+
+    Raises the reason where no such problem was found.
+    """
+    began = time.monotonic()
+    case = failing_problem(model, batcher)
+    if case is None:
+        raise NotCertifiable(f"{reason}. No problem of up to {LENGTHS[-1]:,} digits was found on which it fails")  # fmt: skip
+    return Certificate(
+        verdict="refuted",
+        contexts=0,
+        columns=0,
+        margin=math.nan,
+        bound=None,
+        wrong=0,
+        counterexamples=[case],
+        weights=weights_hash(model),
+        seconds=time.monotonic() - began,
+        violations=[str(reason)],
+    )
 
 
 def prove(
@@ -105,25 +131,34 @@ def prove(
     """
     began = time.monotonic()
     _check_precision(model)
-    margins, bound, bound64 = prover.margins(model, progress=progress), None, None
+    margins, bound, bound64, far = prover.margins(model, progress=progress), None, None, None
     if (
         margins > 0
     ).all():  # float32 shows no error, so repeat in float64, and bound what it rounds
         bounded = len(margins) <= METERED if rounding is None else rounding
         exact = copy.deepcopy(model).double()
-        with Meter(exact, coarse=not bounded) as meter, Overflow(exact) as sizes:
+        with (
+            Meter(exact, coarse=not bounded, steady=prover.steady) as meter,
+            Overflow(exact) as sizes,
+        ):
             margins = prover.margins(exact, progress=progress)
-        bound = _margin_bound(meter.bound()) if bounded and sizes.fits() else None
         bound64 = _margin_bound(meter.bound(FLOAT64))
+        far = prover.far(exact, meter.logit_error) if bound64 is not None else None
+        fits = bounded and bound64 is not None and sizes.fits()
+        beyond = prover.beyond(exact, far) if fits else None
+        bound = None if beyond is None else _margin_bound(meter.bound(beyond=beyond))
     wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
     margin, counterexamples = float(margins.min()), prover.counterexamples(model, wrong)
+    left = margin if far is None else far.left
     verdict, broken, declared = IN_FLOAT64, list[str](), list[str]()
-    if len(wrong):
+    if len(wrong) or not left > 0:
+        if not counterexamples and (case := prover.failing(model)) is not None:
+            counterexamples = [case]
         verdict = "refuted" if counterexamples else "undecided"
-    elif bound64 is not None and margin > bound64:
-        verdict = PROVED if bound is not None and margin > bound + bound64 else EXACTLY
+    elif bound64 is not None and left > bound64:
+        verdict = PROVED if bound is not None and left > bound + bound64 else EXACTLY
     if verdict in (PROVED, EXACTLY, IN_FLOAT64):
-        broken = violations(model, prover.batcher, prover.local)
+        broken = prover.violations(model, far)
         declared = trusted(model, prover.batcher)
         verdict = "refuted" if broken else verdict
         verdict += IF if declared and verdict in (PROVED, EXACTLY) else ""
@@ -138,6 +173,7 @@ def prove(
         counterexamples=counterexamples,
         declared=declared,
         violations=broken,
+        far=None if far is None else far.as_json(),
         weights=weights_hash(model),
         seconds=time.monotonic() - began,
     )
@@ -158,153 +194,18 @@ def _margin_bound(error: float | None) -> float | None:
     return 2 * error if error is not None and math.isfinite(error) else None
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """The result of a proof. A verdict of "proved" includes float32: the margin exceeds both rounding bounds.
-
-    Other verdicts: "proved in exact arithmetic"; either of the two with "if its declarations hold"; "right on every
-    context in float64", which is no proof; "refuted"; "undecided" (a tie).
-    """
-
-    verdict: str
-    contexts: int  # that were checked
-    columns: int  # on which each answer digit depends
-    margin: float  # smallest lead of a correct token's logit over the next, over all contexts
-    bound: (
-        float | None
-    )  # how much float32 rounding can reduce a margin; None where it is not bounded
-    wrong: int  # contexts with a wrong token
-    counterexamples: list[dict[str, str]]  # question, truth, answer: the shortest, decoded whole
-    weights: str  # SHA-256 of the model's weights
-    seconds: float
-    about: dict[str, Any] = field(default_factory=dict)  # task, format, encoding, ...
-    bound64: float | None = None  # how much float64 rounding can change a margin; None: not bounded
-    declared: list[str] = field(default_factory=list)  # components that are taken at their word
-    violations: list[str] = field(default_factory=list)  # declarations that a test refuted
-
-    @property
-    def proved(self) -> bool:
-        """In float32, or at least in exact arithmetic; without a condition."""
-        return self.verdict in (PROVED, EXACTLY)
-
-    @property
-    def in_float32(self) -> bool:
-        return self.verdict == PROVED
-
-    @property
-    def conditional(self) -> bool:
-        """Proved if what some components declare is true."""
-        return self.verdict in (PROVED + IF, EXACTLY + IF)
-
-    def as_json(self) -> dict[str, Any]:
-        """The content of certificate.json; it also states the version and the date."""
-        margin = self.margin if math.isfinite(self.margin) else None
-        verdicts = {name: getattr(self, name) for name in VERDICTS}
-        made = {key: value for key, value in environment().items() if key in MADE}
-        return {**verdicts, **asdict(self), "margin": margin, "about": {**self.about, **made}}
-
-    def summary(self) -> str:
-        """The verdict and its evidence, as lines for a terminal."""
-        depends = f"every answer digit depends on {self.columns} column" + "s" * (self.columns != 1)
-        if not self.wrong:
-            return "\n".join([self._headline(), self._evidence(depends), *self._doubts()])
-        cases = (
-            f"  {case['question']} = {case['answer'] or '(nothing)'}, truly {case['truth']}"
-            for case in self.counterexamples
-        )
-        return "\n".join(
-            [
-                f"{self.verdict}: wrong on {self.wrong:,} of {self.contexts:,} contexts; {depends}",
-                "the shortest inputs on which it fails, answered whole:",
-                *cases,
-            ]
-        )
-
-    def _headline(self) -> str:
-        if self.violations:
-            return f"{self.verdict}: a declaration on which the proof rests does not hold"
-        if self.proved or self.conditional:
-            return f"{self.verdict}: right at every length"
-        return f"{self.verdict}: no proof, since nothing bounds the rounding of float64 below the margin"
-
-    def _evidence(self, depends: str) -> str:
-        def said(bound: float | None) -> str:
-            return "not bounded" if bound is None else f"at most {bound:.3g}"
-
-        return (
-            f"{self.contexts:,} contexts, all right; {depends}; the least margin of a right digit is {self.margin:.3g}, "
-            f"what rounding may take from it {said(self.bound)} (float64: {said(self.bound64)}); {self.seconds:.1f} s"
-        )
-
-    def _doubts(self) -> list[str]:
-        return [
-            *(f"  refuted: {sentence}" for sentence in self.violations),
-            *(f"  taken at its word: {component}" for component in self.declared),
-        ]
-
-    def differences(self, stored: dict[str, Any]) -> list[str]:
-        """Where a stored certificate disagrees with this one: one sentence for each disagreement.
-
-        Not compared: counterexamples, seconds, and when and by which version it was made. A margin may differ by what
-        float64 rounding can change, a bound by a millionth.
-        """
-        ours = self.as_json()
-        lines = [
-            f"{name} is {ours[name]}, the certificate says {stored.get(name)}"
-            for name in COMPARED
-            if ours[name] != stored.get(name)
-        ]
-        lines += _other_model(self.about, stored.get("about") or {})
-        rounding = 2 * (self.bound64 or 0.0) + SLACK**2
-        for name, allowed in (("margin", rounding), ("bound", None), ("bound64", None)):
-            if not _alike(getattr(self, name), stored.get(name), allowed):
-                lines.append(
-                    f"the {name} is {getattr(self, name)}, the certificate says {stored.get(name)}"
-                )
-        known = {*ours, *VERDICTS}
-        return lines + [f"nothing is known of {name}" for name in sorted(set(stored) - known)]
-
-
-VERDICTS = ("proved", "in_float32", "conditional")
-COMPARED = ("weights", "verdict", *VERDICTS, "contexts", "columns", "wrong", "declared", "violations")  # fmt: skip
-
-
-def _alike(ours: float | None, theirs: Any, allowed: float | None) -> bool:
-    """Whether two numbers are alike: within what is allowed, or within a millionth."""
-    if isinstance(theirs, bool) or not isinstance(theirs, float | int) or ours is None:
-        return ours is theirs or (theirs is None and not math.isfinite(ours or 0.0))
-    return abs(theirs - ours) <= (SLACK * abs(ours) if allowed is None else allowed)
-
-
-def _other_model(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
-    """Where two certificates are about different models."""
-    return [
-        f"{name} is {ours.get(name)}, the certificate says {theirs.get(name)}"
-        for name in sorted((set(ours) | set(theirs)) - set(MADE))
-        if _as_now(name, ours.get(name)) != _as_now(name, theirs.get(name))
-    ]
+def about(run: Run, which: Which) -> dict[str, Any]:
+    """The part of a certificate that describes the model."""
+    recipe = run.recipe.as_json()
+    model = {key: recipe[key] for key in ABOUT}
+    return {**model, "checkpoint": which, "recipe": run.recipe.fingerprint}
 
 
 def other_statement(run: Run) -> str:
     """Where the certificate in a run's folder is about another task or model than its recipe; empty if nowhere."""
     stored = read_certificate(run.folder / CERTIFICATE)["about"]
     ours = {name: value for name, value in about(run, "best").items() if name in ABOUT}
-    return "; ".join(_other_model(ours, {name: stored.get(name) for name in ABOUT}))
-
-
-def _as_now(name: str, value: Any) -> Any:
-    """A setting of a recipe as this version writes it; an earlier one may have had other options and defaults."""
-    try:
-        return Recipe.of({name: value}).as_json()[name]
-    except TenfoldError:
-        return value
-
-
-def about(run: Run, which: Which) -> dict[str, Any]:
-    """The part of a certificate that describes the model."""
-    recipe = run.recipe.as_json()
-    model = {key: recipe[key] for key in ABOUT}
-    return {**model, "checkpoint": which, "recipe": run.recipe.fingerprint}
+    return "; ".join(other_model(ours, {name: stored.get(name) for name in ABOUT}))
 
 
 @dataclass(frozen=True)
@@ -359,18 +260,6 @@ def write_certificate(run: Run, certificate: Certificate, folder: Path | None = 
     path = (folder or run.folder) / CERTIFICATE
     write_atomically(path, json.dumps(certificate.as_json(), indent=1).encode())
     return path
-
-
-def read_certificate(path: Path) -> dict[str, Any]:
-    """Read a certificate from its file."""
-    try:
-        values = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise TenfoldError(f"{path} cannot be read: {error}") from None
-    keys = {each.name for each in fields(Certificate)} - set(SINCE)
-    if not (isinstance(values, dict) and keys <= set(values) and isinstance(values["about"], dict)):
-        raise TenfoldError(f"{path} is not a certificate")
-    return {**SINCE, **values}
 
 
 def export_certified(run: Run, folder: Path | str, *, which: Which = "best") -> dict[str, Path]:

@@ -27,7 +27,11 @@ from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import DIGITS, Digits, Ints, significant
 from tenfold.data.tasks.transducer import END, REFUSED, Transducer
 from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.steady import Steady, steady_of
 from tenfold.features.proofs.contexts import LIMIT, Contexts, TooMany, View, reachable
+from tenfold.features.proofs.declarations import violations
+from tenfold.features.proofs.far_bound import Far
+from tenfold.features.proofs.rounding_steps import NOTHING_BEYOND, Beyond
 from tenfold.models.locality import Local, NotCertifiable, encodings_of, locality
 from tenfold.models.locality_check import logits_at
 from tenfold.models.model import Model
@@ -50,10 +54,12 @@ class Prover:
 
     def __init__(self, model: Model, batcher: Batcher, limit: int = LIMIT) -> None:
         """Enumerate the contexts. Raises `NotCertifiable` where the hypotheses of the proof do not hold."""
-        self.batcher = batcher
-        self.contexts = enumerate_contexts(model, batcher, limit)
-        self.local = view_of(model, batcher)[1]
-        self.depths = self.contexts.depths()
+        contexts = enumerate_contexts(model, batcher, limit)
+        self._hold(batcher, contexts, view_of(model, batcher)[1])
+
+    def _hold(self, batcher: Batcher, contexts: Contexts, local: Local) -> None:
+        self.batcher, self.contexts, self.local = batcher, contexts, local
+        self.depths = contexts.depths()
         self._suspects = np.zeros(0, dtype=np.int64)  # contexts that failed at the last whole check
 
     def margins(
@@ -88,6 +94,26 @@ class Prover:
         right = logits.gather(1, target[:, None])[:, 0]
         others = logits.scatter(1, target[:, None], -math.inf).amax(1)
         return (right - others).numpy()
+
+    def steady(self, pe: PositionalEncoding) -> Steady | None:
+        """Bounds on what an encoding adds for pairs that meet."""
+        return steady_of(pe)
+
+    def far(self, model: Model, error: float) -> Far | None:
+        """What tokens out of sight can do to the model in float64; None where they are not seen at all."""
+        return None
+
+    def beyond(self, model: Model, far: Far | None) -> Beyond | None:
+        """What keys out of sight do to float32 rounding; None where nothing bounds it."""
+        return NOTHING_BEYOND
+
+    def violations(self, model: Model, far: Far | None) -> list[str]:
+        """What the model at hand and its task do not keep of their declarations."""
+        return violations(model, self.batcher, self.local)
+
+    def failing(self, model: Model) -> dict[str, str] | None:
+        """A longer problem that the model answers wrongly, where contexts do not decide."""
+        return None
 
     def counterexamples(self, model: Model, wrong: Ints) -> list[dict[str, str]]:
         """The shortest problems with these contexts that the model, decoding from the start, answers wrongly."""
@@ -227,14 +253,20 @@ def enumerate_contexts(model: Model, batcher: Batcher, limit: int = LIMIT) -> Co
     if limit < 1:
         raise TenfoldError(f"the limit is {limit} contexts; it must be at least 1")
     view, local = view_of(model, batcher)
-    machine = batcher.task.transducer()
-    if machine is None:
-        raise NotCertifiable(f'the task "{batcher.task.name}" {batcher.task.no_transducer}')
+    machine = machine_of(batcher)
     _check_hub(machine, local, view)
     contexts = reachable(machine, view, limit)
     if contexts.conflict is not None:
-        raise NotCertifiable(_explain_conflict(batcher, contexts))
+        raise NotCertifiable(explain_conflict(batcher, contexts))
     return contexts
+
+
+def machine_of(batcher: Batcher) -> Transducer:
+    """The finite machine of a task; raises `NotCertifiable` where it has none."""
+    machine = batcher.task.transducer()
+    if machine is None:
+        raise NotCertifiable(f'the task "{batcher.task.name}" {batcher.task.no_transducer}')
+    return machine
 
 
 def unprovable(model: Model, batcher: Batcher, limit: int = LIMIT) -> str | None:
@@ -292,7 +324,8 @@ def _check_hub(machine: Transducer, local: Local, view: View) -> None:
         )
 
 
-def _explain_conflict(batcher: Batcher, contexts: Contexts) -> str:
+def explain_conflict(batcher: Batcher, contexts: Contexts) -> str:
+    """Two histories that look the same to the model and need different outputs, in a sentence."""
     assert contexts.conflict is not None
     machine = contexts.transducer
     shown = []

@@ -16,7 +16,8 @@ from tenfold.features.proofs.certify import (
     prove,
     write_certificate,
 )
-from tenfold.features.proofs.prover import Prover, view_of
+from tenfold.features.proofs.prover import Prover
+from tenfold.features.proofs.soft_prover import check_provable, prover_of
 from tenfold.models import Model
 from tenfold.runs.build import Built
 from tenfold.runs.run import Run
@@ -38,14 +39,14 @@ class Certified:
                 f"stop: {built.recipe.stop} proves the trained weights, not their average; train.average is "
                 f"{built.recipe.train.average}, it must be 0"
             )
-        view_of(built.model(), built.batcher)  # raises for a model that can never be proved
+        check_provable(built.model(), built.batcher)
         self.built, self.exactly = built, exactly
         self.prover: Prover | None = None
         self.certificate: Certificate | None = None  # set when training has ended with a proof
 
     def __call__(self, model: Model, step: int) -> str | None:
         if self.prover is None:
-            self.prover = Prover(model, self.built.batcher)
+            self.prover = prover_of(model, self.built.batcher)
         if step % EVERY or self.prover.refuted(model, seed=step):
             return None
         certificate = prove(self.prover, model, rounding=not self.exactly)

@@ -1,0 +1,1 @@
+"""Experiments about proofs without a window."""

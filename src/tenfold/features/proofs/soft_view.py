@@ -1,0 +1,87 @@
+"""The hypotheses of a proof without a window: a decoder of one layer whose encoding fades on columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tenfold.data.batch import Batcher
+from tenfold.data.roles import Role
+from tenfold.encodings.encoding import PositionalEncoding
+from tenfold.encodings.fading import Fading, fading_of
+from tenfold.models.decoder import Decoder
+from tenfold.models.layers import Attention, Block
+from tenfold.models.locality import AXIS, NotCertifiable, check_axes, encodings_of
+from tenfold.models.model import Model
+
+WAYS = frozenset({"embed", "scores", "bias", "visible"})  # that far keys are bounded for
+
+
+class Diverging(NotCertifiable):
+    """The sum over all distances has no bound, so far tokens may outweigh near ones."""
+
+
+class OneLayer(NamedTuple):
+    """A decoder of one layer, and what its encoding adds for far pairs."""
+
+    model: Decoder
+    block: Block
+    attention: Attention
+    pe: PositionalEncoding
+    fading: Fading
+
+
+def one_layer(model: Model, batcher: Batcher) -> OneLayer:
+    """The model, if what far keys add in it has a bound. Raises `NotCertifiable` with the reason otherwise."""
+    if type(model) is not Decoder or len(model.stack.blocks) != 1:
+        raise NotCertifiable("without a window, a decoder of one layer is certifiable")
+    block = model.stack.blocks[0]
+    if not (isinstance(block, Block) and isinstance(block.attention, Attention) and block.pre):
+        raise NotCertifiable(
+            "without a window, softmax attention with norms before it is certifiable"
+        )
+    if batcher.schemes or batcher.format.ends() != "each":
+        raise NotCertifiable(
+            'without a window, the format "reversed" without a width, start or schemes is certifiable'
+        )
+    pe = model.stack.encodings[0]
+    check_axes(pe, "attention", frozenset({AXIS, "role", "significance"}))
+    for part in encodings_of(model):
+        _check_part(part, batcher)
+    fading = fading_of(pe, AXIS)
+    if fading is None:
+        raise NotCertifiable(
+            f'the encoding "{pe.name}" has no window on "{AXIS}", and does not state what it adds for far pairs'
+        )
+    _check_series(fading)
+    return OneLayer(model, block, block.attention, pe, fading)
+
+
+def _check_part(pe: PositionalEncoding, batcher: Batcher) -> None:
+    machine = batcher.task.transducer()
+    hub = {Role.OPERAND + machine.hub} if machine is not None and machine.hub is not None else set()
+    other = sorted(pe.ways - WAYS)
+    if other or pe.reads_keys or pe.multiplies:
+        what = f"takes part by {other[0]}" if other else "reads keys"
+        raise NotCertifiable(
+            f'without a window, no bound is known for the encoding "{pe.name}", which {what}'
+        )
+    if "significance" in pe.axes and not (pe.digits_of and pe.digits_of <= hub):
+        raise NotCertifiable(
+            f'the encoding "{pe.name}" reads the axis "significance", whose places have no bound'
+        )
+
+
+def _check_series(fading: Fading) -> None:
+    """Raise unless, for every head, some series converges and none grows."""
+    if not fading.series:
+        raise Diverging(
+            f'no window and no decay on "{AXIS}": every distance has the same weight, so the sum diverges'
+        )
+    for series in fading.series:
+        if series.decay.wavy or series.decay.ends is not None or series.decay.assumes:
+            raise NotCertifiable(f"the decay {series.decay.text} may grow, or is not known at every distance")  # fmt: skip
+    heads = max(series.heads for series in fading.series)
+    for head in range(heads):
+        verdicts = [s.verdicts[min(head, s.heads - 1)] for s in fading.series]
+        if not any(verdict.converges for verdict in verdicts):
+            raise Diverging(f"the series of head {head} {verdicts[0].why}")

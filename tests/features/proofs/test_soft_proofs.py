@@ -1,0 +1,342 @@
+"""Proofs without a window: what far keys can do is never more than the bound, and no false proof is given."""
+
+import copy
+import json
+import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import tenfold
+from tenfold.core.errors import TenfoldError
+from tenfold.data.tasks import samplers
+from tenfold.features.proofs import soft_checker
+from tenfold.features.proofs.certify import (
+    certify,
+    certify_model,
+    certify_or_check,
+    export_certified,
+)
+from tenfold.features.proofs.far_bound import TURN, FarBound
+from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places
+from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
+from tenfold.features.proofs.soft_view import one_layer
+from tenfold.models.locality import NotCertifiable
+from tenfold.models.locality_check import logits_at
+from tenfold.models.near import near_only
+from tenfold.runs.build import build, penalty_of
+from tenfold.runs.run import SHELF
+
+SOFT = {"name": "soft-window", "behind": 1, "answers": 0, "slope": 8.0}
+REST = [
+    {"name": "pairwise", "relation": {"name": "joint", "reach": 1, "clip": True}},
+    {"name": "learned", "axis": "role", "limit": 5},
+]
+
+
+@pytest.fixture(scope="session")
+def soft(small):
+    """`soft(first)`: the recipe of a small binary adder with this encoding in place of the window."""
+    return lambda first=SOFT, **changes: small(pe=[first, *REST], **changes)
+
+
+@pytest.fixture(scope="session")
+def trained(soft, tmp_path_factory):
+    """A binary adder without a window, trained in some seconds."""
+    chosen = soft(train={"penalty": {"name": "far-attention", "weight": 1.0}})
+    return tenfold.train(chosen, out=tmp_path_factory.mktemp("soft") / "adder")
+
+
+def test_it_is_proved_and_says_so(trained):
+    checked = certify_or_check(trained, which="final")
+    certificate = checked.certificate
+    assert certificate.proved, certificate.summary()
+    assert checked.exit_code == 0
+    assert certificate.contexts == 111
+    said = certificate.summary().splitlines()[0]
+    assert "at every length, without a window: far attention at most " in said
+    far = certificate.far
+    assert far["left"] == pytest.approx(
+        certificate.margin - far["first"] - far["remainder"], abs=far["most"]
+    )
+    assert certify_or_check(trained, trained.folder / "certificate.json").differences == []
+    stored = trained.folder / "certificate.json"
+    stored.write_text(stored.read_text().replace('"attention": 0.0', '"attention": 0.1'))
+    assert "far attention is" in certify_or_check(trained, stored).differences[0]
+
+
+@pytest.mark.full
+def test_it_answers_long_problems(trained):
+    task = trained.built.batcher.task
+    for length in (50, 400):
+        examples = task.sample(2, length, np.random.default_rng(0), samplers.longest)
+        for row in range(2):
+            assert trained.ask(task.question(examples, row), which="final").right
+
+
+def influence_of(model, batcher, batch, place, near=None):
+    """The bound at one place of long problems, and the leads and far attention there, of near keys alone and of all."""
+    prover = SoftProver(model, batcher)
+    layer = one_layer(model, batcher)
+    groups = far_places(prover.near, batcher, layer.fading, prover._written)
+    role = int(batch.sequence.places["role"][0, batch.given + place - 1])
+    keys = FarKeys(layer, groups, role)
+    target = batch.target[:, place]
+    with torch.inference_mode(), near_only(model, prover.near), Captured(layer) as captured:
+        alone = logits_at(model, batch, place)
+        found = FarBound(layer).influence(captured.attended(), keys, target.clamp(min=0), 0.0)
+    return prover, found, alone, target
+
+
+def far_attention(model, near, batch, place):
+    """The largest attention on far keys at a place, over heads: (B,)."""
+    masses = []
+    layer = model.stack.blocks[0].attention
+    seen = []
+    hooks = [
+        layer.register_forward_pre_hook(lambda _, given: seen.append(given[2])),
+        layer.weights.register_forward_hook(lambda _, __, out: masses.append(out)),
+    ]
+    logits = logits_at(model, batch, place)
+    for hook in hooks:
+        hook.remove()
+    near_keys = near.keys(seen[-1].q_at, seen[-1].k_at)[:, None]
+    return logits, torch.where(near_keys, 0.0, masses[-1]).sum(-1).amax((1, 2))
+
+
+def adversary(model, prover, batch, place, first, other, rng):
+    """Far digits chosen one by one, from the nearest on, so that the lead over another token falls the most."""
+    side = batch.sequence
+    column = side.places["column"].expand(side.tokens.shape)
+    role = side.places["role"].expand(side.tokens.shape)
+    far = (column >= 0) & (side.tokens != prover.far_replaced(batch, place, rng).sequence.tokens)
+    far[:, batch.given + place :] = False
+    order = [(abs(int(column[0, t]) - place), t) for t in range(far.shape[1]) if far[0, t]]
+    tokens = side.tokens.clone()
+    for _, t in sorted(order)[:8]:
+        choices = range(prover.contexts.transducer.base) if role[0, t] >= 2 else []
+        best = []
+        for digit in choices:
+            tokens[0, t] = digit
+            changed = copy.copy(batch)
+            object.__setattr__(changed, "sequence", copy.copy(side))
+            object.__setattr__(changed.sequence, "tokens", tokens)
+            logits = logits_at(model, changed, place)[0]
+            best.append((float(logits[first] - logits[other]), digit))
+        if best:
+            tokens[0, t] = min(best)[1]
+    changed = copy.copy(batch)
+    object.__setattr__(changed, "sequence", copy.copy(side))
+    object.__setattr__(changed.sequence, "tokens", tokens)
+    return changed
+
+
+SERIES = {
+    "soft": {**SOFT, "slope": 2.0},
+    "alibi": {"name": "alibi", "axis": "column", "slope": 1.5},
+    "alibi of several slopes": {"name": "alibi", "axis": "column"},
+    "type-1": {"name": "type-1", "axis": "column", "slope": 3.0},
+    "type-2": {**SOFT, "slope": 3.0, "decay": "type-2"},
+    "power": {"name": "power", "axis": "column", "power": 0.5, "slope": 6.0},
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SERIES)
+@pytest.mark.parametrize("task", ["addition", "multiplication"])
+def test_far_keys_do_no_more_than_the_bound(soft, name, task):
+    """At many lengths, with random far digits and with digits chosen against the right one."""
+    chosen = soft(SERIES[name], task={"name": task, "base": 3}, model={"width": 16, "heads": 2})
+    built = build(chosen)
+    rng, tight = np.random.default_rng(1), 0.0
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = built.model().double().eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(1 + 2 * seed).add_(0.05 * torch.randn_like(parameter))
+        batcher = built.batcher
+        for length in (2, 4, 9, 40):
+            batch = batcher(batcher.task.sample(1, length, rng, samplers.exact))
+            for place in {0, 1, length // 2, length - 1}:
+                try:
+                    prover, found, alone, target = influence_of(model, batcher, batch, place)
+                except NotCertifiable:
+                    assert name == "alibi of several slopes"
+                    return
+                if int(target[0]) < 0:
+                    continue
+                there = torch.ones(1, dtype=torch.bool)
+                worst = int(found.left[0].argmin())
+                fillings = [batch, *(prover.far_replaced(batch, place, rng) for _ in range(5))]
+                fillings.append(adversary(model, prover, batch, place, int(target[0]), worst, rng))
+                for filling in fillings:
+                    logits, mass = far_attention(model, prover.near, filling, place)
+                    assert mass <= found.mass + 1e-12
+                    less = lead(alone, target, there) - lead(logits, target, there)
+                    allowed = found.first + found.remainder
+                    assert bool((less <= allowed + 1e-9).all())
+                    tight = max(tight, float(mass / found.mass.clamp(min=1e-300)))
+    assert tight > 0.02  # the bound is not trivially large
+
+
+@pytest.mark.parametrize("first", [SERIES["soft"], SERIES["type-1"], SERIES["power"]])
+def test_sums_of_decays_are_upper_bounds_and_close(soft, first):
+    built = build(soft(first))
+    layer = one_layer(built.model().double(), built.batcher)
+    group = FarPlaces(3, np.arange(2), 1, 2, None)
+    keys = FarKeys(layer, [group], 2)
+    n = torch.arange(2, 200_000, dtype=torch.float64)
+    series = layer.fading.series[0]
+    total = series.log_b(n).exp().sum(1)
+    rest = series.tail(torch.tensor([200_000.0], dtype=torch.float64))[:, 0]
+    assert bool((keys.decay[:, 0] >= total).all())
+    assert bool((keys.decay[:, 0] <= 1.01 * (total + rest)).all())
+
+
+def test_the_second_derivative_of_a_norm():
+    """At most sqrt(2) / (sqrt(D) s^2), also where eps matters."""
+    generator = torch.Generator().manual_seed(0)
+    for size in (1e-3, 0.05, 1.0):
+        for _ in range(50):
+            x, e = torch.randn(2, 8, generator=generator, dtype=torch.float64)
+            x, e = size * x, e / e.norm()
+
+            def moved(t, x=x, e=e):
+                return torch.nn.functional.layer_norm(x + t * e, (8,), eps=1e-3)
+
+            step = 1e-4 * size
+            zero = torch.zeros((), dtype=torch.float64)
+            second = (moved(step) - 2 * moved(zero) + moved(-step)) / step**2
+            s = (x.var(correction=0) + 1e-3).sqrt()
+            assert second.norm() <= 1.001 * TURN / (math.sqrt(8) * s**2)
+
+
+@pytest.mark.full
+def test_no_false_proof_of_sabotaged_weights(trained):
+    """Noise, single weights, far classes made loud: what is called proved answers long problems right."""
+    batcher = trained.built.batcher
+    rng, proofs, others = np.random.default_rng(0), 0, 0
+    model = trained.model("final")
+    problems = [batcher(batcher.task.sample(16, n, rng, samplers.longest)) for n in (3, 9, 60)]
+    for attack in range(12):
+        torch.manual_seed(attack)
+        broken = copy.deepcopy(model)
+        with torch.no_grad():
+            named = dict(broken.named_parameters())
+            if attack % 3 == 0:
+                for parameter in named.values():
+                    parameter.add_(10 ** (-3 + attack / 5) * torch.randn_like(parameter))
+            elif attack % 3 == 1:
+                table = named["stack.encodings.each.0.own.1.table"]
+                table[torch.randint(0, len(table), (8,))] *= 2.0**attack
+            else:
+                name = sorted(named)[attack % len(named)]
+                flat = named[name].view(-1)
+                flat[torch.randint(0, len(flat), (1,))] *= -(4.0 ** (attack / 6))
+        certificate = certify_model(broken, batcher)
+        broken.eval()
+        wrong = False
+        for batch in problems:
+            answer = broken.answer(batch.without_answer(batcher.task.vocabulary.pad))
+            wrong |= bool(((answer != batch.target) & (batch.target >= 0)).any())
+        assert not (certificate.proved and wrong)
+        proofs, others = proofs + certificate.proved, others + (not certificate.proved)
+    assert proofs > 2
+    assert others > 2
+
+
+def test_what_diverges_is_not_proved(soft):
+    built = build(soft({"name": "inverse", "axis": "column"}))
+    with pytest.raises(NotCertifiable, match="diverges: the harmonic series"):
+        prover_of(built.model(), built.batcher)
+    built = build(soft({"name": "t5", "axis": "column"}))
+    with pytest.raises(NotCertifiable, match="every distance has the same weight"):
+        prover_of(built.model(), built.batcher)
+
+
+@pytest.mark.full
+def test_what_diverges_is_refuted_by_a_length(soft, tmp_path):
+    """The harmonic series: right at the lengths of training, wrong at some length, which is shown."""
+    chosen = soft({"name": "inverse", "axis": "column", "slope": 50.0}, train={"steps": 400})
+    run = tenfold.train(chosen, out=tmp_path / "run")
+    certificate = certify(run, which="final")
+    assert certificate.verdict == "refuted"
+    assert "diverges" in certificate.summary()
+    case = certificate.counterexamples[0]
+    assert case["answer"] != case["truth"]
+
+
+def test_only_one_layer_and_plain_formats(soft):
+    for changes, words in (
+        ({"model": {"layers": 2}}, "a decoder of one layer"),
+        ({"model": {"norm": "post"}}, "norms before it"),
+        ({"format": "interleaved"}, 'the format "reversed"'),
+    ):
+        built = build(soft(**changes))
+        with pytest.raises(NotCertifiable, match=words):
+            prover_of(built.model(), built.batcher)
+
+
+def test_the_penalty_is_the_far_attention(soft):
+    built = build(soft(train={"penalty": {"name": "far-attention", "weight": 2.0}}))
+    penalty, model = penalty_of(built.recipe), built.model()
+    batch = built.batch_at(0)
+    with penalty.watching(model):
+        model(batch)
+    total = penalty.total(batch)
+    assert total.requires_grad
+    with near_only(model, penalty.near), penalty.watching(model):
+        model(batch)
+    assert penalty.total(batch).item() == 0.0
+    assert total.item() > 0.0
+    with pytest.raises(TenfoldError, match='unknown penalty "far-atention"; did you mean'):
+        build(soft(train={"penalty": "far-atention"}))
+
+
+@pytest.fixture
+def exported(trained, tmp_path):
+    export_certified(trained, tmp_path / "model", which="final")
+    return tmp_path / "model"
+
+
+def test_the_soft_checker_accepts_and_finds_changes(exported, capsys):
+    assert soft_checker.main(str(exported)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "accepted"
+    path = exported / "certificate.json"
+    stored = json.loads(path.read_text())
+    for far, words in (
+        ({"attention": stored["far"]["attention"] / 2}, "the far attention is"),
+        ({"left": stored["far"]["left"] + 1e-3}, "the left is"),
+    ):
+        path.write_text(json.dumps({**stored, "far": {**stored["far"], **far}}))
+        assert soft_checker.main(str(exported)) == 1
+        assert words in capsys.readouterr().out
+    path.write_text(json.dumps({**stored, "far": {**stored["far"], "refined": 3}}))
+    assert soft_checker.main(str(exported)) == 2
+
+
+def test_the_soft_checker_stands_alone(exported):
+    """numpy alone, at most 300 lines, and the independent checker beside it."""
+    source = Path(soft_checker.__file__)
+    assert len(source.read_text().splitlines()) <= 300
+    assert "tenfold" not in "".join(
+        line for line in source.read_text().splitlines() if line.startswith(("import", "from"))
+    )
+    for name in ("soft_checker.py", "independent_checker.py"):
+        shutil.copy(source.with_name(name), exported.parent / name)
+    ran = subprocess.run(
+        [sys.executable, exported.parent / "soft_checker.py", exported],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "accepted")
+
+
+@pytest.mark.full
+def test_the_shipped_model_is_accepted():
+    assert soft_checker.main(str(SHELF / "addition-alibi")) == 0
