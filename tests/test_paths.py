@@ -45,9 +45,9 @@ finally:
 @pytest.mark.parametrize(
     ("command", "most"),
     [
-        ("train symmetry/addition-relative --scale smoke", 38),
-        ("certify addition", 42),
-        ("reproduce bias/calibration --scale smoke --workers 1", 66),
+        ("train symmetry/addition-relative --scale smoke", 39),
+        ("certify addition", 45),
+        ("reproduce bias/calibration --scale smoke --workers 1", 69),
     ],
 )
 def test_files_on_the_way(command, most, tmp_path):

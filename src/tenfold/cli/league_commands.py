@@ -137,7 +137,7 @@ def figure(
         Path | None, Parameter(help="The folder of committed results; default: results.")
     ] = None,
     out: Annotated[
-        Path, Parameter(help="The figure without its ending; PNG and SVG are written.")
+        Path, Parameter(help="The file of the figure, without its ending; PNG and SVG are written.")
     ] = Path("results/league/addition"),
 ) -> None:
     """Draw the best entry of each label and the usual suspects against length, and print the caption."""

@@ -185,7 +185,7 @@ def test_a_hub_that_cannot_be_reached(tenfold, shared, hub, monkeypatch, tmp_pat
     [
         (lambda f: (f / "weights.safetensors").write_bytes(b"x"), r"has 1 bytes of \d+"),
         (lambda f: (f / "recipe.yaml").write_text((f / "recipe.yaml").read_text().replace("seed: 0", "seed: 1")),
-         r"recipe\.yaml was changed after it was written"),
+         r"recipe\.yaml is damaged: it was changed after it was written"),
         (lambda f: (f / "result.json").unlink(), r"result\.json is missing; manifest\.json names it"),
         (lambda f: (f / "manifest.json").unlink(), r"has no manifest\.json"),
         (lambda f: (f / "manifest.json").write_text("{}"), r"it does not name weights\.safetensors"),

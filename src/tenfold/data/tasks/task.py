@@ -337,13 +337,13 @@ def draws_problems(sampler: Sampler) -> bool:
     return getattr(getattr(sampler, "func", sampler), "whole_problems", False)
 
 
-def check_length(length: int, count: int = 1) -> None:
-    """Raise for a length that there is not, and for more problems of it than half of the memory holds."""
+def check_length(length: int, drawn: int = 0) -> None:
+    """Raise for a length that there is not, and if the problems to be drawn need more than half of the memory."""
     if length < 1:
         raise TenfoldError(f"a length of {length} is too short; the least is 1")
-    if (need := DRAWN * length * count) > LARGEST_DATA:
+    if (need := DRAWN * length * drawn) > LARGEST_DATA:
         raise TenfoldError(
-            f"{count:,} problems of length {length:,} need {need / 2**30:,.0f} GiB, and half of the memory is "
+            f"{drawn:,} problem{'s' * (drawn != 1)} of length {length:,} would take {need / 2**30:,.0f} GiB, and half of the memory is "
             f"{LARGEST_DATA / 2**30:,.0f} GiB; a smaller length or fewer problems are needed"
         )
 
