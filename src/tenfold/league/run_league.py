@@ -151,7 +151,7 @@ def expected(track: LeagueTrack, todo: Sequence[Start], workers: int | None = No
     share = len(todo) + len(names) * TRIED * len(track.rates) * (len(track.rates) > 1)
     per_step = flops_per_step(todo[0].recipe) / timed.flops_per_step
     seconds = share * track.budget * per_operation / per_step
-    return f"{span(seconds / (workers or 1))} of training on {workers or 1} idle core{'s' * ((workers or 1) > 1)}, and the measurements"
+    return f"{span(seconds / (workers or 1))} of training on {workers or 1} core{'s' * ((workers or 1) > 1)} as busy as it is now, and the measurements"
 
 
 def _together(todo: Sequence[Start], place: LeaguePlace) -> Iterator[Sequence[Start]]:
