@@ -81,7 +81,7 @@ def ways(setting: Setting) -> dict[str, Any]:
 
 def rival(setting: Setting) -> dict[str, Any]:
     """A model that is not local: sweeps over the whole sequence."""
-    built = build(recipe("certified/addition-alibi-index"))
+    built = build(recipe("certified/addition-index-alibi"))
     model, task = built.model().eval(), built.batcher.task
     examples = task.sample(1, setting.rival, np.random.default_rng(0), exact)
     batch = built.batcher(examples).without_answer(task.vocabulary.pad)

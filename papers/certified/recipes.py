@@ -183,7 +183,7 @@ POSITIONS = {
         "pe": {"name": "pairwise", "relation": {"name": "relative", "reach": 512}},
     },
     "rotary": {"words": "rotary positions", "pe": "rotary"},
-    "alibi-index": {"words": "ALiBi", "pe": "alibi"},
+    "index-alibi": {"words": "ALiBi", "pe": "alibi"},
 }
 
 # The certified models without a window (docs/soft-proof.md). Attention outside of two columns decays and is penalised

@@ -32,7 +32,7 @@ RECIPES = {
     "learned": "certified/addition-absolute",
     "relative": "certified/addition-relative",
     "rotary": "certified/addition-rotary",
-    "alibi": "certified/addition-alibi-index",
+    "alibi": "certified/addition-index-alibi",
 }
 LONGEST = {"smoke": (2_000, 500)}  # digits of the random sum and of 99...9+1, at a scale
 USUAL = (1_000_000, 100_000)

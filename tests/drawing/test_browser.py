@@ -60,7 +60,7 @@ def report(tmp_path_factory):
     """A page with everything on it: labels, slices, pairs, a proof with its machine, a run that is left out."""
     folder = tmp_path_factory.mktemp("browser")
     for seed in (0, 1):
-        for name in ("certified/addition-alibi-index", "certified/addition"):
+        for name in ("certified/addition-index-alibi", "certified/addition"):
             requested = {"slices": ["uniform", "nines", "pairs"], "lengths": [1, 2, 4, 8, 30]}
             made = recipe(name, "smoke", seed=seed, eval=requested)
             train(made, folder / "runs" / made.run_name)

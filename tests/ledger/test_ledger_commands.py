@@ -63,7 +63,13 @@ def test_all_claims_as_json(tenfold):
     claims = json.loads(out)
     assert code == 0
     assert len(claims) >= 40
-    assert {each["paper"] for each in claims} == {"bias", "extrapolation", "principled", "symmetry"}
+    assert {each["paper"] for each in claims} == {
+        "bias",
+        "certified",
+        "extrapolation",
+        "principled",
+        "symmetry",
+    }
     assert all(set(each) == FIELDS and each["place"] for each in claims)
     one = next(each for each in claims if each["id"] == "symmetry/fig2-rpe-holds")
     assert one["status"] == "reproduced"

@@ -42,7 +42,7 @@ hard = beside()
 Array = np.ndarray
 
 
-class Statement(NamedTuple):
+class SoftStatement(NamedTuple):
     """What the certificate is about."""
 
     window: dict[str, Any]
@@ -50,7 +50,7 @@ class Statement(NamedTuple):
     heads: int
 
 
-def read_statement(about: dict[str, Any]) -> Statement:
+def read_statement(about: dict[str, Any]) -> SoftStatement:
     """The soft window, the relation and the heads of a model that this checker can run."""
     model, parts = about["model"], about["pe"].get("parts", []) if isinstance(about["pe"], dict) else []
     names = [part.get("name") for part in parts if isinstance(part, dict)]
@@ -63,7 +63,7 @@ def read_statement(about: dict[str, Any]) -> Statement:
     unusual = {"values", "unrelated"} & set(pairwise) or relation["name"] != "joint" or relation.get("reach") != 1
     if not plain or not known or unusual or not relation["clip"] or learned["axis"] != "role" or window.get("ahead", 0):
         raise hard.Refused("another soft window, relation or format")
-    return Statement(window, relation, model["heads"])
+    return SoftStatement(window, relation, model["heads"])
 
 
 def decay_sum(window: dict[str, Any], first: int) -> float:
@@ -78,7 +78,7 @@ def decay_sum(window: dict[str, Any], first: int) -> float:
 class CheckedModel:
     """The weights, with the gains of norms inside of the matrices that follow them."""
 
-    def __init__(self, weights: dict[str, Array], said: Statement) -> None:
+    def __init__(self, weights: dict[str, Array], said: SoftStatement) -> None:
         self.w, self.said, block = weights, said, "stack.blocks.0."
         self.out = weights[block + "attention.out.weight"]
         gain, shift = weights[block + "feedforward_norm.weight"], weights[block + "feedforward_norm.bias"]
@@ -131,7 +131,7 @@ def erf(x: Array) -> Array:
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), dtype=np.float64)
 
 
-def far_types(problem: Any, said: Statement, query: int, written: list[int]) -> list[tuple[int, int, int, int, float]]:
+def far_types(problem: Any, said: SoftStatement, query: int, written: list[int]) -> list[tuple[int, int, int, int, float]]:
     """Every type of far key, by groups: (group, token, role, class, sum of decays)."""
     first = 4 if problem.hub_digits else hard.OPERAND
     groups: list[tuple[Any, int, int, float]] = []
