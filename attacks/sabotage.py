@@ -110,7 +110,7 @@ class Judge:
 
     def outcome(self, model: Model, prover: Prover) -> str:
         """What the prover says, and the brute force. Declarations do not change with the weights: not tested again."""
-        with mock.patch.object(certify, "violations", return_value=[]):
+        with mock.patch.object(prover, "violations", return_value=[]):
             said = certify.prove(prover, model)
         margins = self.margins(model)
         wrong = not (margins > 0).all()

@@ -12,6 +12,7 @@ from tenfold.data.places import Places, distance
 from tenfold.data.roles import Role
 from tenfold.encodings.decay_bias import Sloped
 from tenfold.encodings.decay_series import GEOMETRIC, TYPE_1, TYPE_2, Decay, Series, flattened
+from tenfold.encodings.exact_angles import exact_device
 from tenfold.encodings.fading import Fading
 
 DECAYS: dict[str, Decay] = {"alibi": GEOMETRIC, "type-1": TYPE_1, "type-2": TYPE_2}
@@ -79,8 +80,9 @@ class SoftWindow(Sloped):
 
     def _inside(self) -> Tensor:
         """log b(0), (H, 1, 1)."""
-        by_head = (p.to(self.anchor.device)[:, None, None] for p in self.by_head())
-        zero = torch.zeros((), dtype=torch.float64, device=self.anchor.device)
-        return self.decay.log_b(zero, *by_head).to(
-            torch.promote_types(self.anchor.dtype, torch.float32)
-        )
+        where = exact_device(self.anchor.device)
+        by_head = (p.to(where)[:, None, None] for p in self.by_head())
+        zero = torch.zeros((), dtype=torch.float64, device=where)
+        inside = self.decay.log_b(zero, *by_head)
+        rounded_type = torch.promote_types(self.anchor.dtype, torch.float32)
+        return inside.to(rounded_type).to(self.anchor.device)
