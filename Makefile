@@ -45,8 +45,10 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Some compare with other libraries, which live apart; others need the newest transformers.
 bench: $(STAMP) .venv-peers/.installed
-	.venv-peers/bin/python -m benchmarks
+	.venv-peers/bin/python -m benchmarks $(SIZE) step time_to_accuracy encodings decoding sweep
+	$(BIN)/python -m benchmarks $(SIZE) probe load
 
 results: $(STAMP)
 	$(BIN)/tenfold reproduce symmetry
