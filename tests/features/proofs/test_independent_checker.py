@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -132,6 +133,15 @@ def test_what_is_no_certificate_is_one_line(folder, content, capsys):
     assert main(str(folder)) == 2
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("not checked: ")
+
+
+def test_a_pipe_in_the_place_of_a_certificate(tenfold, folder):
+    """It would wait for ever."""
+    (folder / "certificate.json").unlink()
+    os.mkfifo(folder / "certificate.json")
+    code, _, said = tenfold("certify", folder, "--independent")
+    assert code != 0
+    assert "certificate.json cannot be read: it is not a file" in said
 
 
 def test_a_refutation_is_accepted_as_what_it_is(folder, capsys):

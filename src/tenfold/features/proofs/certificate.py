@@ -189,6 +189,8 @@ def _as_now(name: str, value: Any) -> Any:
 
 def read_certificate(path: Path) -> dict[str, Any]:
     """Read a certificate from its file."""
+    if path.exists() and not path.is_file():  # a pipe would wait for ever
+        raise TenfoldError(f"{path} cannot be read: it is not a file")
     try:
         values = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
