@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.ledger.claim_text import count, markdown, status_of
+from tenfold.ledger.claim_text import count, markdown, settled, status_of
 from tenfold.ledger.claims import About, Claim
 from tenfold.ledger.rules import RuleCell
 from tenfold.ledger.statuses import entry, find, ledger, ours
@@ -293,7 +293,24 @@ def test_what_is_missing_is_named():
         "10 digits: 1 of 3 seeds",
         "20 digits: 1 of 3 seeds",
     ]
-    assert ours(make({"laptop": rows_of(1.0)})) == ""
+    assert ours(make({})) == ""
+
+
+def test_a_claim_that_is_open_shows_the_cells_it_has():
+    assert ours(make({"laptop": rows_of(1.0)})) == "10 digits 100.0%; 1 of 2 cells so far"
+
+
+def test_a_headline_that_is_not_reached_says_what_was_tried():
+    tried = {"headline": "longer sums", "tried": "20,000 steps, seed 0: 3%."}
+    page = markdown([make({"laptop": NONE}, **tried)])
+    assert "- **longer sums** (`p/c`, against). 20,000 steps, seed 0: 3%." in page
+    assert "What was tried" not in markdown([make({"laptop": BOTH}, **tried)])
+    assert "What was tried" in markdown([make({"laptop": BOTH}, seeds=3, **tried)])
+
+
+def test_every_committed_headline_is_reached_or_says_what_was_tried():
+    silent = [each.id for each in ledger() if each.claim.headline and not (settled(each) or each.claim.tried)]  # fmt: skip
+    assert silent == []
 
 
 def test_what_is_not_as_given_is_told_first():

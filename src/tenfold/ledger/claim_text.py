@@ -83,6 +83,7 @@ def print_claim(entry: Entry) -> None:
         "says": claim.says,
         "theirs": claim.theirs,
         "how": claim.how,
+        "tried": claim.tried or "",
         "checkpoint": entry.about.chosen or "",
         "experiment": " with ".join(f"{entry.paper}/{name}" for name in claim.reads),
         "status": _status(entry),
@@ -138,7 +139,24 @@ def headlines(entries: Sequence[Entry]) -> str:
     head = (
         "\n## Headlines\n\n| headline | published | ours | scale | status |\n" + "|---" * 5 + "|\n"
     )
-    return head + "".join(_row(cells) for cells in rows)
+    return head + "".join(_row(cells) for cells in rows) + _tried(entries)
+
+
+def _tried(entries: Sequence[Entry]) -> str:
+    """What was tried for each headline that is not reached, or has fewer seeds than its rule asks for."""
+    lines = [
+        f"- **{each.claim.headline}** (`{each.id}`, {_status(each)}). {each.claim.tried}\n"
+        for each in entries
+        if each.claim.headline and each.claim.tried and not settled(each)
+    ]
+    if not lines:
+        return ""
+    return "\n### What was tried for headlines that are not reached\n\n" + "".join(lines)
+
+
+def settled(entry: Entry) -> bool:
+    """Whether a claim is reproduced, on every seed that its rule asks for."""
+    return entry.status == "reproduced" and not entry.worst_seed_fails
 
 
 def scale_of(entry: Entry) -> str:

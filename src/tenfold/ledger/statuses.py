@@ -147,7 +147,7 @@ class Entry:
         claim = self.claim
         return {
             "id": self.id, "paper": self.paper, "place": claim.place, "says": claim.says,
-            "how": claim.how, "experiment": f"{self.paper}/{claim.experiment}",
+            "how": claim.how, "tried": claim.tried, "experiment": f"{self.paper}/{claim.experiment}",
             "also": [f"{self.paper}/{name}" for name in claim.also],
             "kind": claim.kind, "status": self.status, "ours": ours(self), "theirs": claim.theirs,
             "held": self.holding, "undecided": self.undecided, "of": len(self.shown),
@@ -214,10 +214,10 @@ def ours(entry: Entry) -> str:
     Where something is not as the rule has it given, that first: `5 digits 30.0% (at least 95.0% is given); ...`.
     Of many cells those that do not hold: `40 of 45 hold, not 3 digits 92.1%, ...`.
     """
-    if entry.scale is None or not entry.measured:
-        return ""
     shown = [verdict for verdict in entry.shown if verdict.holds is not None]
-    cells = [verdict.ours.cell for verdict in shown]
+    if entry.scale is None or not (shown or entry.unmet):
+        return ""
+    cells = [verdict.ours.cell for verdict in entry.shown]
     others = [verdict.condition.other for verdict in shown if verdict.condition.other]
     numbers = []
     for verdict in shown:
@@ -235,6 +235,8 @@ def ours(entry: Entry) -> str:
         if failed:
             numbers.append(f"not {', '.join(failed[:MANY] + more)}")
     parts = [", ".join(_not_given(entry)), ", ".join(numbers)]
+    if 0 < len(shown) < len(entry.shown):
+        parts.append(f"{len(shown)} of {len(entry.shown)} cells so far")
     takes = {cell.take or "median" for cell in cells}
     if entry.seeds < entry.claim.seeds:
         parts.append(f"{entry.seeds} of {entry.claim.seeds} seeds so far")
