@@ -142,6 +142,16 @@ ADDITIONS = {
     },
     "addition-complex": {"words": f"{CASCADES}, in a frame of 20", **COMPLEX},
     "addition-mixed": {"words": f"{HALF_AND_HALF}, in a frame of 20", **MIXED},
+    "addition-complex-post": merge(
+        {"words": f"{CASCADES}, in a frame of 20, with norms after each block", **COMPLEX},
+        merge(POST, POST_20),
+        {"claim": "symmetry/fig8-eighteen-digits"},
+    ),
+    "addition-mixed-post": merge(
+        {"words": f"{HALF_AND_HALF}, in a frame of 20, with norms after each block", **MIXED},
+        merge(POST, POST_20),
+        {"claim": "symmetry/fig8-eighteen-digits"},
+    ),
     # Sums whose longest cascade is uniform over 0-2, none longer (Appendix E). As for the sums of `addition-relative`, where the
     # numbers end varies at laptop scale; the paper scale draws numbers of up to 5 digits.
     "addition-cascades-2": {
