@@ -140,6 +140,10 @@ FAINT_POSITIONS = {
     "pe": {"name": "compose", "parts": [SEEN, FAINT]},
     "encoder_pe": FAINT,
 }
+# So many problems that the interval of a model without an error is above 99%.
+ENOUGH_PROBLEMS = {
+    f"bias/{task}-window-faint": {"eval": {"n": 500}} for task in ("successor", "parity")
+}
 COVERED_PARITY = {
     "format": {"width": 60},
     "eval": {"lengths": [6, 10, 15, 18, 20, 40, 50, 60]},
@@ -241,6 +245,7 @@ RECIPES = {
         WINDOW,
         {"positions": POSITIONS | {"-faint": FAINT_POSITIONS}, "task": WINDOW_TASKS},
         WINDOW_SCALES,
+        ENOUGH_PROBLEMS,
     ),
     **family(
         "bias/addition-window{positions}-{sides}",
