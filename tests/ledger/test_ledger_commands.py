@@ -195,7 +195,8 @@ def test_the_time_of_trainings_that_follow_is_counted_too(tenfold, tiny, paper, 
     code, out, err = tenfold("reproduce", "tiny/twice", "--dry-run", "--json")
     assert code == 0, err
     rows = json.loads(out)
-    assert rows and all(row["steps_later"] == 3 * row["steps"] for row in rows)
+    assert rows
+    assert all(row["steps_later"] == 3 * row["steps"] for row in rows)
     code, out, _ = tenfold("reproduce", "tiny/twice", "--dry-run")
     assert re.search(r"; then at most about \S+ seconds of further trainings that follow", out)
     recipes = [Recipe.of(tiny.as_json())]

@@ -307,7 +307,9 @@ def test_a_headline_that_is_not_reached_says_what_was_tried():
     tried = {"headline": "longer sums", "tried": "20,000 steps, seed 0: 3%."}
     page = markdown([make({"laptop": NONE}, **tried)])
     assert "- **longer sums** (`p/c`, against). 20,000 steps, seed 0: 3%." in page
-    assert "What was tried" not in markdown([make({"laptop": BOTH}, **tried)])
+    three = [{**row, "seed": seed} for row in BOTH for seed in range(3)]
+    assert "What was tried" not in markdown([make({"laptop": three}, **tried)])
+    assert "fewer than three seeds" in markdown([make({"laptop": BOTH}, **tried)])
     assert "What was tried" in markdown([make({"laptop": BOTH}, seeds=3, **tried)])
 
 
