@@ -16,7 +16,7 @@ from tenfold.sweeps.sweep_text import expected_line
 FIELDS = {
     "kind", "undecided", "worst_seed_fails", "reduced",
     "id", "paper", "place", "says", "how", "experiment", "also", "status", "ours", "theirs", "held", "of",
-    "runs", "scale", "missing",
+    "runs", "scale", "missing", "tried",
 }  # fmt: skip
 CLAIMS = """
 paper: {title: A tiny paper, arxiv: "1"}
