@@ -44,7 +44,7 @@ def second(
     changes: dict[str, Any] = {
         "name": name,
         # so few steps at a constant rate end anywhere: N x 1 was 86% right at ten times its length, and is 98% with this
-        "train": {"steps": steps or max(1, trained.train.steps // PART), "schedule": "cosine"},
+        "train": {"steps": steps or steps_again(trained), "schedule": "cosine"},
         "eval": {
             "every": max(1, trained.eval.every // 2)
         },  # to see when it is as good as the first
@@ -54,6 +54,11 @@ def second(
     return Second(
         first, calibration, with_lines(trained, calibration, positions).replace(**changes)
     )
+
+
+def steps_again(recipe: Recipe) -> int:
+    """The steps of a second training of this recipe, if an experiment does not say otherwise."""
+    return max(1, recipe.train.steps // PART)
 
 
 def train_second(lab: Lab, stages: Sequence[Second]) -> Iterator[tuple[Second, Run]]:

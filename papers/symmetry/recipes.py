@@ -50,7 +50,8 @@ IN_SENTENCES = {
     "eval": {"lengths": [1, 3, 5, 6, 7, 8, 10, 15], "slices": ["uniform", "sentences"], "n": 200},
     "scales": {"smoke": in_sentences(4)},
 }
-# At laptop scale pairs with a word have a learned vector of their own; at the paper's they have none, as in the paper.
+# Pairs with a word have no vector, as in the paper; in `text-addition` and `text-multiplication-1`, and in sentences, they have a learned
+# one at laptop scale.
 BY_COLUMN = {"name": "significance", "reach": 20, "axis": "column"}
 BY_MULTIPLIER = {**UNIFORM, "axis": "column"}
 
@@ -69,8 +70,13 @@ TEXT_ADDITION = merge(
         "pe": half_of_the_heads(BY_COLUMN),
     },
 )
+NO_VECTORS_IN_SUMS = {
+    "about": "5-digit addition{text}; two of four heads know which places of two integers belong together, and have no vector for words",
+    "pe": half_of_the_heads(BY_COLUMN, unrelated=False),
+}
 # One vector for each digit of the multiplier, whoever asks (UPE), and relative keys by the place within the other integer.
-# laptop scale: with three digits the longest recipe of the paper, some 2 hours on one idle core.
+# laptop scale: with three digits the longest recipe of the paper, some 2 hours on one idle core. Only there do pairs with a word
+# have no vector.
 TEXT_MULTIPLICATION = merge(
     MULTIPLICATION,
     {
@@ -86,6 +92,7 @@ TEXT_STAGED = merge(
     in_stages("3"),
     {"train": {"precision": "bfloat16"}, "eval": {"slices": ["uniform", "multipliers"], "n": 200}},
 )
+NO_VECTORS = {"pe": half_of_the_heads(BY_MULTIPLIER, unrelated=False)}
 TEXT_ONE_DIGIT = {**DIGITS["1"], "words": "one digit times a number of up to 5 digits"}
 
 # Sums asked in sentences, answered by a decoder that sees two columns of digits and no word: what a window leaves of text.
@@ -176,15 +183,24 @@ RECIPES = {
         no_vector_for_words(SCALES, BY_COLUMN),
     ),
     **family(
+        "symmetry/{text}-addition-no-vectors",
+        TEXT_ADDITION,
+        {"text": {"text": {**AMONG_WORDS, **NO_VECTORS_IN_SUMS}}},
+        SCALES,
+    ),
+    **family(
         "symmetry/{text}-multiplication{digits}",
         TEXT_MULTIPLICATION,
-        {"digits": {"": DIGITS["3"], "-1": TEXT_ONE_DIGIT}, "text": {"text": AMONG_WORDS}},
+        {
+            "digits": {"": {**DIGITS["3"], **NO_VECTORS}, "-1": TEXT_ONE_DIGIT},
+            "text": {"text": AMONG_WORDS},
+        },
         no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
     ),
     **family(
         "symmetry/{text}-multiplication{digits}",
         TEXT_MULTIPLICATION,
-        {"digits": {"-staged": TEXT_STAGED}, "text": {"text": AMONG_WORDS}},
+        {"digits": {"-staged": {**TEXT_STAGED, **NO_VECTORS}}, "text": {"text": AMONG_WORDS}},
         no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
         {
             "symmetry/text-multiplication-staged": {

@@ -16,7 +16,7 @@ from tenfold.sweeps.sweep_text import expected_line
 FIELDS = {
     "kind", "undecided", "worst_seed_fails", "reduced",
     "id", "paper", "place", "says", "how", "experiment", "also", "status", "ours", "theirs", "held", "of",
-    "runs", "scale", "missing",
+    "runs", "scale", "missing", "tried",
 }  # fmt: skip
 CLAIMS = """
 paper: {title: A tiny paper, arxiv: "1"}
@@ -72,7 +72,7 @@ def test_all_claims_as_json(tenfold):
     }
     assert all(set(each) == FIELDS and each["place"] for each in claims)
     one = next(each for each in claims if each["id"] == "symmetry/fig2-rpe-holds")
-    assert one["status"] == "reproduced"
+    assert one["status"] == "partly"
     assert (one["scale"], len(one["runs"]), one["missing"]) == ("laptop", 3, [])
 
 
@@ -188,6 +188,20 @@ def test_the_expected_time_comes_first(tiny, tmp_path):
         r"4 runs, 0 of them finished; expected: about \S+ seconds of training on 2 cores here, and the time to measure",
         line,
     )
+
+
+def test_the_time_of_trainings_that_follow_is_counted_too(tenfold, tiny, paper, tmp_path):
+    paper("twice", EXPERIMENT + "\n\ndef later(recipe):\n    return 3 * recipe.train.steps\n")
+    code, out, err = tenfold("reproduce", "tiny/twice", "--dry-run", "--json")
+    assert code == 0, err
+    rows = json.loads(out)
+    assert rows
+    assert all(row["steps_later"] == 3 * row["steps"] for row in rows)
+    code, out, _ = tenfold("reproduce", "tiny/twice", "--dry-run")
+    assert re.search(r"; then at most about \S+ seconds of further trainings that follow", out)
+    recipes = [Recipe.of(tiny.as_json())]
+    line = expected_line(plan(recipes, tmp_path), 1, {recipes[0].run_name: 5})
+    assert line.endswith("of further trainings that follow from these runs")
 
 
 def test_dry_run_lists_what_would_be_run(tenfold, tiny, tmp_path):

@@ -42,15 +42,18 @@ def test_the_two_claims_of_figure_2_follow_from_the_rows():
     assert median("relative", 10) >= 0.9
     assert max(median("absolute", length) for length in (6, 7, 10)) <= 0.05
     relative, absolute = find("symmetry/fig2-rpe-holds"), find("symmetry/fig2-ape-collapses")
-    assert (relative.status, absolute.status) == ("reproduced", "reproduced")
+    assert (relative.status, absolute.status) == ("partly", "reproduced")  # 15 digits fail
     assert ours(absolute).startswith("6 digits 0.2%")
     assert (relative.scale, len(relative.runs)) == ("laptop", 3)
-    assert ours(relative) == "7 digits 99.8%, 10 digits 99.0% (worst seed 97.4%); median of 3 seeds"
+    assert ours(relative) == (
+        "7 digits 99.8%, 10 digits 99.0% (worst seed 97.4%), 12 digits 89.6% (worst seed 78.6%), "
+        "15 digits 23.0% (worst seed 18.8%); median of 3 seeds"
+    )
 
 
 def test_other_rows_give_another_status():
     one = find("symmetry/fig2-rpe-holds")
-    for spoiled, status in (({7, 10}, "against"), ({10}, "partly"), ({5}, "open")):
+    for spoiled, status in (({7, 10, 12}, "against"), ({10}, "partly"), ({5}, "open")):
         low = {"value": 0.5, "low": 0.45, "high": 0.55}
         rows = [{**r, **low} if r["length"] in spoiled else r for r in one.rows]
         rows = [r for r in rows if r["length"] != 5 or 5 not in spoiled]
@@ -304,7 +307,9 @@ def test_a_headline_that_is_not_reached_says_what_was_tried():
     tried = {"headline": "longer sums", "tried": "20,000 steps, seed 0: 3%."}
     page = markdown([make({"laptop": NONE}, **tried)])
     assert "- **longer sums** (`p/c`, against). 20,000 steps, seed 0: 3%." in page
-    assert "What was tried" not in markdown([make({"laptop": BOTH}, **tried)])
+    three = [{**row, "seed": seed} for row in BOTH for seed in range(3)]
+    assert "What was tried" not in markdown([make({"laptop": three}, **tried)])
+    assert "fewer than three seeds" in markdown([make({"laptop": BOTH}, **tried)])
     assert "What was tried" in markdown([make({"laptop": BOTH}, seeds=3, **tried)])
 
 

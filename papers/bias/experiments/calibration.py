@@ -10,7 +10,12 @@ to two minutes each on an idle core at laptop scale, and sums of 1,000 digits ab
 from tenfold.drawing import figures_from_rows as from_rows
 from tenfold.features.calibration.attention_figures import before_after
 from tenfold.ledger.measurements import farther
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 TASKS = {
@@ -55,6 +60,11 @@ def grid(scale):
         for task in TASKS
         if seed < 3 or task == "parity"  # which differs most from seed to seed
     ]
+
+
+def later(recipe):
+    stages = 1 + len(CHOICES) if "addition" in recipe.name else 1
+    return stages * steps_again(recipe)
 
 
 def measure(lab):

@@ -8,7 +8,12 @@ About an hour a seed on one core at laptop scale; finished runs are not done aga
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 SERIES = {
@@ -25,6 +30,10 @@ of_each_run = True
 def grid(scale):
     names = [name for name in SERIES if not name.endswith("calibrated")]
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in names]
+
+
+def later(recipe):
+    return steps_again(recipe) if recipe.name == FIRST else 0
 
 
 def measure(lab):

@@ -7,7 +7,12 @@ scale; finished runs are not done again.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 TITLES = {"tagging": "Tags of words, in place", "addition": "Addition, in place"}
@@ -21,6 +26,10 @@ def grid(scale):
         for seed in range(3)
         for what in TITLES
     ]
+
+
+def later(recipe):
+    return steps_again(recipe)
 
 
 def measure(lab):

@@ -11,7 +11,12 @@ one idle core at laptop scale.
 
 from tenfold.drawing.figures_from_rows import against
 from tenfold.features.calibration.calibrate import AS_CODED
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 KAPPAS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.5)
@@ -33,6 +38,10 @@ def grid(scale):
 
 def named(first, kappa):
     return f"{first.replace('vanilla', 'kappa')}-{kappa:g}"
+
+
+def later(recipe):
+    return len(KAPPAS) * steps_again(recipe)
 
 
 def measure(lab):

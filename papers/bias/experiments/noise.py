@@ -7,7 +7,12 @@ same. About 20 minutes a seed on one idle core at laptop scale; finished runs ar
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 NOISE = (5, 20)  # % of digits
@@ -22,6 +27,10 @@ def grid(scale):
 def noisy(name, scale, seed, percent):
     chosen = recipe(name, scale, seed=seed)
     return chosen.replace(name=f"{name}-noise-{percent}", data={"noise": percent / 100})
+
+
+def later(recipe):
+    return steps_again(recipe) if recipe.name.startswith(PLAIN) else 0
 
 
 def measure(lab):

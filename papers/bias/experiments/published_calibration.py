@@ -11,7 +11,12 @@ weights (`-tuned`). About 25 minutes a task and seed on one idle core at laptop 
 
 from tenfold.drawing import figures_from_rows as from_rows
 from tenfold.features.calibration.calibrate import AS_CODED, PUBLISHED
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 TASKS = {
@@ -47,6 +52,10 @@ of_each_run = True
 
 def grid(scale):
     return [recipe(FIRST.format(task), scale, seed=seed) for seed in range(3) for task in TASKS]
+
+
+def later(recipe):
+    return len(CHOICES) * steps_again(recipe)
 
 
 def measure(lab):

@@ -28,6 +28,10 @@ def grid(scale):
     return [recipe(name, scale, seed=seed) for seed in range(3) for name in names]
 
 
+def later(recipe):
+    return recipe.train.steps if recipe.name == FIRST else 0
+
+
 def measure(lab):
     stages = [
         second(

@@ -7,7 +7,12 @@ second. About 25 minutes a seed on one idle core at laptop scale; finished runs 
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
-from tenfold.papers.bias.second_stage import calibrated_rows, second, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 
 TITLES = {
@@ -22,6 +27,10 @@ def grid(scale):
     return [
         recipe(f"bias/{what}-vanilla", scale, seed=seed) for seed in range(3) for what in TITLES
     ]
+
+
+def later(recipe):
+    return steps_again(recipe)
 
 
 def measure(lab):

@@ -5,7 +5,13 @@ import pytest
 from tenfold.features.calibration.calibrate import calibrate
 from tenfold.ledger import experiments
 from tenfold.papers.bias.experiments import early as early_stops
-from tenfold.papers.bias.second_stage import calibrated_rows, second, steps_until, train_second
+from tenfold.papers.bias.second_stage import (
+    calibrated_rows,
+    second,
+    steps_again,
+    steps_until,
+    train_second,
+)
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
 
@@ -28,11 +34,29 @@ def test_the_second_stage_has_the_lines_and_a_quarter_of_the_steps(first):
     stage = second(first, "bias/again", kappa_self=0.0)
     assert stage.recipe.name == "bias/again"
     assert (stage.recipe.train.steps, stage.recipe.eval.every) == (6, 5)
+    assert steps_again(first.recipe) == 6
     assert (stage.recipe.pe.name, stage.recipe.train.schedule) == ("calibrated", "cosine")
     same = calibrate(first, kappa_self=0.0, allow_imperfect=True)
     assert stage.recipe.pe.options["lines"] == same.encoding()["lines"]
     assert second(first, "bias/again", steps=3).recipe.train.steps == 3
     assert second(first, "bias/again", positions="keep").recipe.pe.name == "compose"
+
+
+@pytest.mark.parametrize(
+    ("name", "which", "stages"),
+    [
+        ("published-calibration", "addition-vanilla-covered", 4),
+        ("calibration", "addition-vanilla", 4),
+        ("calibration", "successor-vanilla", 1),
+        ("kappa", "addition-vanilla", 8),
+        ("division", "division-rope", 0),
+        ("text", "text-vanilla", 4),  # as long as the first
+    ],
+)
+def test_the_expected_time_has_every_second_training(name, which, stages):
+    (experiment,) = experiments.find(f"bias/{name}")
+    one = next(each for each in experiment.recipes("laptop") if each.name == f"bias/{which}")
+    assert experiment.steps_later(one) == stages * steps_again(one)
 
 
 def test_each_stage_has_its_own_run_whatever_their_order(first, lab):

@@ -6,8 +6,9 @@ And where the heads that were made for arithmetic look: `attention-to-text` is t
 numbers and operators, that falls on words; `text-share` what it would be if they looked everywhere alike. Mean over layers,
 these heads, and problems of the training length, best checkpoint.
 
-Multipliers of one digit stand for the paper's three, which take hours here (`symmetry/text-multiplication`).
-About an hour on two idle cores at laptop scale; finished runs are not done again.
+In the paper the heads made for arithmetic have no vector for a pair with a word (`no-vectors`); in the other two recipes such pairs
+share a learned one at laptop scale. Multipliers of one digit stand for the paper's three, which take hours here (`symmetry/text-multiplication`).
+About 90 minutes on two idle cores at laptop scale; finished runs are not done again.
 """
 
 import numpy as np
@@ -20,6 +21,7 @@ from tenfold.runs.recipe_files import recipe
 
 SERIES = {
     "symmetry/text-addition": "sums",
+    "symmetry/text-addition-no-vectors": "sums, no vectors for words",
     "symmetry/text-multiplication-1": "products with one digit",
 }
 PROBLEMS = 200

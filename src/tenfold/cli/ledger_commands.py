@@ -139,7 +139,7 @@ def reproduce(
 
     `tenfold reproduce symmetry --scale paper --on ray --dry-run`
     """
-    from tenfold.ledger.reproduce import recipes_to_train
+    from tenfold.ledger.reproduce import recipes_to_train, steps_later
     from tenfold.ledger.reproduce import reproduce as run
     from tenfold.sweeps.sweep import plan
     from tenfold.sweeps.sweep_text import expected_line, print_plan
@@ -147,15 +147,16 @@ def reproduce(
     numbers = parse_numbers(seeds, "seed", 0) if seeds is not None else None
     names = only.split(",") if only is not None else []
     changes = _settings(set_ or [])
+    later = {} if changes else steps_later(experiment, scale, numbers, names)
     if dry_run:
         recipes = recipes_to_train(experiment, scale, numbers, names, changes)
         if not recipes:
             return print(f"{experiment} trains nothing; it measures alone")
-        return print_plan(plan(recipes, runs), workers, as_json=json_)
+        return print_plan(plan(recipes, runs), workers, as_json=json_, later=later)
 
     def expect(recipes: Sequence[Recipe]) -> None:
         if recipes and scale != "smoke":
-            print(expected_line(plan(recipes, runs), workers), file=sys.stderr)
+            print(expected_line(plan(recipes, runs), workers, later), file=sys.stderr)
 
     done = run(
         experiment, scale, seeds=numbers, only=names, add=add, changes=changes, out=out, runs=runs, on=on,

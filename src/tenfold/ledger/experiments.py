@@ -125,6 +125,13 @@ class Experiment:
                 raise unknown(f"recipe of {self.id}", name, known)
         return [r for r in recipes if r.name.removeprefix(f"{self.paper}/") in short.values()]
 
+    def steps_later(self, recipe: Recipe) -> int:
+        """The steps of the second trainings that follow from a run of this recipe; 0 where it defines no `later`."""
+        if not hasattr(self.module, "later"):
+            return 0
+        with _failures_of(self):
+            return int(self.module.later(recipe))
+
     def run(self, lab: Lab, only: Sequence[str] = ()) -> Collected:
         """Train and measure; all rows, and the runs they came from."""
         lab.sweep(self.recipes(lab.scale, lab.seeds, only))

@@ -10,6 +10,7 @@ and compare the statuses of the paper's claims before and after. Finished runs a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -147,6 +148,17 @@ def recipes_to_train(
         recipe for each in find(name) for recipe in _planned(each, changes, scale, seeds, only)
     )
     return list({recipe.run_name: recipe for recipe in recipes}.values())
+
+
+def steps_later(
+    name: str, scale: str, seeds: Sequence[int] | None = None, only: Sequence[str] = ()
+) -> dict[str, int]:
+    """By the name of a run, the steps of further trainings that follow from it, which `recipes_to_train` cannot know."""
+    steps: Counter[str] = Counter()
+    for each in find(name):
+        for recipe in each.recipes(scale, seeds, only):
+            steps[recipe.run_name] += each.steps_later(recipe)
+    return dict(steps)
 
 
 def _planned(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,17 @@ from tenfold.sweeps.sweep import Outcome, SweepEntry
 
 
 def print_plan(
-    entries: Sequence[SweepEntry], workers: int | None, *, as_json: bool = False
+    entries: Sequence[SweepEntry],
+    workers: int | None,
+    *,
+    as_json: bool = False,
+    later: Mapping[str, int] | None = None,
 ) -> None:
-    """Every run of a grid with its parameters, FLOPs and expected time on one core here."""
+    """Every run of a grid with its parameters, FLOPs and expected time on one core here.
+
+    `later` has, by the name of a run, the steps of further trainings that follow from it.
+    """
+    later = later or {}
     costs = _costs(entries)
     rows: list[dict[str, Any]] = [
         {
@@ -30,6 +38,7 @@ def print_plan(
             "seed": entry.recipe.seed,
             "finished": (entry.folder / "result.json").exists(),
             "steps": entry.recipe.train.steps,
+            "steps_later": later.get(entry.recipe.run_name, 0),
             "flops": each.flops_per_step * entry.recipe.train.steps,
             **each.as_json(),
         }
@@ -51,19 +60,41 @@ def print_plan(
     print(
         f"{len(rows)} runs, {len(rows) - len(left)} of them finished; {sum(r['flops'] for r in left):.1e} FLOPs, "
         f"{_together([row['seconds'] for row in left], workers)}"
+        + _then([row["seconds"] / row["steps"] * row["steps_later"] for row in rows], workers)
     )
     return None
 
 
-def expected_line(entries: Sequence[SweepEntry], workers: int | None) -> str:
-    """One line before training starts: the runs that are left and the time that they take, by the matrix-multiply rate here."""
-    left = [entry for entry in entries if not (entry.folder / "result.json").exists()]
-    if not left:
-        return f"{len(entries)} runs, all of them finished; expected: the time to measure"
+def expected_line(
+    entries: Sequence[SweepEntry], workers: int | None, later: Mapping[str, int] | None = None
+) -> str:
+    """One line before training starts: the runs that are left and the time that they take, by the matrix-multiply rate here.
+
+    `later` is as that of `print_plan`.
+    """
+    later = later or {}
     rate = matmul_rate() * USUAL_SHARE
+    left = [entry for entry in entries if not (entry.folder / "result.json").exists()]
     seconds = [each.counted.flops_per_step * each.recipe.train.steps / rate for each in left]
     done = len(entries) - len(left)
-    return f"{len(entries)} runs, {done} of them finished; expected: {_together(seconds, workers)}"
+    first = _together(seconds, workers) if left else "the time to measure"
+    again = _then(
+        [
+            each.counted.flops_per_step * later.get(each.recipe.run_name, 0) / rate
+            for each in entries
+        ],
+        workers,
+    )
+    finished = f"{done}" if left else "all"
+    return f"{len(entries)} runs, {finished} of them finished; expected: {first}{again}"
+
+
+def _then(seconds: Sequence[float], workers: int | None) -> str:
+    """The time of further trainings, of which is not known how many are finished."""
+    if not any(seconds):
+        return ""
+    hands = workers or cores()
+    return f"; then at most {span(sum(seconds) / hands)} of further trainings that follow from these runs"
 
 
 def _together(seconds: Sequence[float], workers: int | None) -> str:

@@ -140,7 +140,9 @@ def test_the_published_form_from_the_command_line(tenfold, tmp_path):
     )  # fmt: skip
     assert tenfold("train", "small.yaml", "--out", "first")[0] == 0
     options = ("--published", "--allow-imperfect", "--no-right-only", "--kappa-cross", 1)
-    assert tenfold("calibrate", "first", *options, "--figures", "drawn")[0] == 0
+    code, out, _ = tenfold("calibrate", "first", *options, "--figures", "drawn")
+    assert code == 0
+    assert out.rstrip().endswith("--calibrated first/calibration.json --positions keep")
     rules = json.loads((tmp_path / "first" / "calibration.json").read_text())["rules"]
     assert (rules["lines"], rules["best"], rules["source"]) == ("matrix", "direction", "last")
     assert (rules["kappa_self"], rules["kappa_cross"], rules["right_only"]) == (0.87, 1.0, False)

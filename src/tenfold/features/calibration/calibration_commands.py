@@ -155,7 +155,8 @@ def calibrate(
     path = out or opened.folder / FILE
     calibration.save(path)
     own = opened.folder / "recipe.yaml"  # as it was trained: its name has no scale and no changes
-    command = shlex.join(["tenfold", "train", str(own), "--calibrated", str(path)])
+    kept = ["--positions", "keep"] if published or coded else []  # as the paper does
+    command = shlex.join(["tenfold", "train", str(own), "--calibrated", str(path), *kept])
     page, drawn = write_calibration(
         opened, calibration, path, command, figures, second, which=checkpoint
     )
