@@ -17,6 +17,8 @@ from tenfold.league.stages import LeagueStage, declared
 from tenfold.league.standing import read_league, standings
 from tenfold.league.tracks import TRACKS, track_at
 from tenfold.runs.build import build
+from tenfold.runs.changed_recipe import given
+from tenfold.runs.recipe import Recipe
 from tenfold.runs.recipe_files import stored_recipe
 
 PARITY = track_at("parity", "smoke")
@@ -45,6 +47,7 @@ def test_stages_share_one_budget_and_hand_on_what_they_say(staged):
         assert len(spent) == 2
         assert 0.9 * PARITY.budget < sum(spent) <= PARITY.budget
         assert recipe["label"] == ENTRIES[recipe["name"].rpartition("/")[2]].label
+        assert recipe["label"] == given(Recipe.of(recipe))
     dropped, about = made["drope"]
     assert dropped["pe"] == "none"
     first, second = (stage["steps"] for stage in about["stages"])

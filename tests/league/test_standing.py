@@ -158,5 +158,7 @@ def test_every_entry_builds_and_has_the_label_that_it_states(track):
         recipe = rules.recipe(entry.name, entry.values(rules))
         build(recipe)
         assert isinstance(recipe, Recipe)
+        if entry.stages[-1].takes is not None:
+            continue  # what it is given comes with its last stage: test_stages.py
         if track == "addition" and entry.name not in ("hard-alibi", "swan"):
             assert given(recipe) == entry.label, entry.name

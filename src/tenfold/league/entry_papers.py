@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-OURS = "own"  # a combination that we know from no paper, or that papers of this repository made
+OURS = "our combination"  # a combination that we know from no paper, or that papers of this repository made
 RANDOMIZED = "Ruoss et al. 2023, 2305.16843"
 SERIES = "Qin et al. 2023, 2307.10156"
 KERPLE = "Chi et al. 2022, 2205.09921"

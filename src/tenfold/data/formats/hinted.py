@@ -24,6 +24,7 @@ class Hinted(Reversed):
     """
 
     name = "hinted"
+    gives = "significance"
 
     def __init__(self, hints: PositiveInt = 64) -> None:
         super().__init__(operands="reversed")
