@@ -131,13 +131,22 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
             OWN.format(declared="", formula="behind / k_at['index'].amax()"),
             ['breaks the law "a prefix is read as in the longer sequence"', "logits differ by"],
         ),
-        (OWN.format(declared="kinds = frozenset({Attends.TWO_WAY})", formula="behind.double()"), ["causal attention"]),
+        (OWN.format(declared="kinds = frozenset({Attends.TWO_WAY})", formula="behind.double()"), ["is not made for causal attention, only for two-way", 'the track "parity" has decoders alone']),
+        (OWN.format(declared="", formula="behind.double()") + "\n\nclass Other(Mine):\n    name = 'other'\n", ["has 2 encodings (", "name one, as in mine.py:mine-"]),
+        (OWN.format(declared="", formula="0 * behind"), ['breaks the law "a gradient reaches every parameter"', "get none, such as"]),
+        (OWN.format(declared="", formula="behind.double()").replace('"index")', '"nowhere")'), ['reads the axis "nowhere", which nothing provides']),
+        ("import torch\nclass Mine(:\n", ["failed: SyntaxError"]),
+        ("1 / 0", ["failed: ZeroDivisionError"]),
+        (
+            "import itertools\n\nCALLS = itertools.count()\n" + OWN.format(declared="", formula="-behind.double() * (float('nan') if next(CALLS) > 400 else self.weight.mean())"),
+            ["was not entered", "not finite", "the table is as it was"],
+        ),
         (
             OWN.format(declared="", formula="-behind.abs().double()").replace("torch.ones(heads)", "torch.full((heads,), float('nan'))"),
             ["was not entered", "the table is as it was"],
         ),
     ],
-    ids=["no class", "invariance", "prefix", "two-way", "nan"],
+    ids=["no class", "invariance", "prefix", "two-way", "two", "gradient", "axis", "syntax", "error", "late nan", "nan"],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, parts):
     before = files(table / "results")
@@ -165,6 +174,10 @@ def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, pa
     ("words", "part"),
     [
         (("enter", "nothing.py"), "there is no Python file"),
+        (("enter", "nothing.txt"), "is no Python file"),
+        (("enter", "nothing.py", "--track", "sums"), "unknown track"),
+        (("enter", "nothing.py", "--scale", "large"), "unknown scale of the league"),
+        (("enter", "nothing.py", "--seeds", "x"), "seed"),
         (("run", "--track", "sums"), "unknown track"),
         (("run", "--only", "rotari"), 'did you mean "rotary"'),
         (("run", "--layers", 7, "--only", "none"), "has models of 3 or 1"),

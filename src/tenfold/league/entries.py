@@ -203,9 +203,9 @@ COLUMNS = (
                 "addition", changes={"format": "spaced"}),
     LeagueEntry("abc", "rotary with half of the budget, then anew with the lines of this attention alone (ABC)", "rotary", "columns",
                 "calibrated", stages=(LeagueStage(0.5), LeagueStage(0.5, takes="calibrated-lines"))),
-    LeagueEntry("window", "the same in a window of this column and the one before", _compose(*_columns(1)), "addition", "window",
+    LeagueEntry("window", "pairs of roles and differences of columns, in a window of this column and the one before", _compose(*_columns(1)), "addition", "window",
                 {"stop": "certified-exactly", "model": {"layers": 1}}),
-    LeagueEntry("window-cyclic", "the same with cyclic positions", _compose(*_columns(1), _learned("cyclic", 3)), "addition", "window",
+    LeagueEntry("window-cyclic", "the same window on columns, with cyclic positions", _compose(*_columns(1), _learned("cyclic", 3)), "addition", "window",
                 {"schemes": ["cyclic"], "stop": "certified-exactly", "model": {"layers": 1}}),
 )  # fmt: skip
 
