@@ -80,7 +80,9 @@ def enter(
     (start, *others) = starts_of(rules, [entry], seeds)
     laws = check_laws(law_recipe(rules, start.recipe))
     say(f"{name}: label {label}; {len(laws)} laws hold")
-    say(f"{len(seeds)} to train, {expected(rules, [start, *others], place.workers)}")
+    say(
+        f"{len(seeds)} to train, {rules.budget:.1g} operations each, {expected(rules, [start, *others], place.workers)}"
+    )
     outcome = LeagueOutcome()
     made = train_starts(rules, [start, *others], place, outcome)
     if outcome.failed:

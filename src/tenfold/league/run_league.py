@@ -111,7 +111,8 @@ def run_league(
         say(f"{outcome.kept} of {len(starts)} rows are committed already")
     if not todo:
         return outcome
-    say(f"{len(todo)} to train, {expected(track, todo, place.workers)}")
+    each = f"{track.budget:.1g} operations each"
+    say(f"{len(todo)} to train, {each}, {expected(track, todo, place.workers)}")
     for some in () if dry_run else _together(todo, place):
         _complete(track, some, folder, place, outcome, say, progress)
     return outcome
