@@ -138,7 +138,7 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
         ("import torch\nclass Mine(:\n", ["failed: SyntaxError"]),
         ("1 / 0", ["failed: ZeroDivisionError"]),
         (
-            "import itertools\n\nCALLS = itertools.count()\n" + OWN.format(declared="", formula="-behind.double() * (float('nan') if next(CALLS) > 400 else self.weight.mean())"),
+            "import itertools\n\nCALLS = itertools.count()\n" + OWN.format(declared="", formula="-behind.double() * (float('nan') if self.training and next(CALLS) > 100 else self.weight.mean())"),
             ["was not entered: the loss is nan", "at step", "the table is as it was"],
         ),
         (

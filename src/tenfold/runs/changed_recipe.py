@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.formats import FORMATS
+from tenfold.data.formats import FORMATS, Format
 from tenfold.data.places import Places
 from tenfold.data.schemes import SCHEMES
 from tenfold.encodings import ENCODINGS, PositionalEncoding
@@ -127,7 +127,8 @@ def given(recipe: Recipe) -> str:
     if not _aligned(recipe).isdisjoint(axis for pe in encodings for axis in pe.axes):
         return SIGNIFICANCE
     kind: Any = MODELS[recipe.model.kind]
-    written: Any = FORMATS[recipe.format.name]
+    formats: dict[str, Any] = {name: FORMATS[name] for name in FORMATS.names()}  # of problems
+    written = formats.get(recipe.format.name, Format)
     return written.gives or kind.gives or GENERIC
 
 
