@@ -15,6 +15,7 @@ from tenfold.data.schemes import (
     interpolated,
     randomized,
     shifted,
+    stretched,
 )
 from tenfold.encodings import ALiBi, Power, Rotary, RotaryLinear
 
@@ -44,6 +45,13 @@ def test_shifted_starts_anywhere_within_reach(ragged_index):
             assert len(moved) == 1  # a whole row moves together
             starts.add(int(moved))
     assert starts == {0, 1, 2, 3}
+
+
+def test_stretched_is_the_length_of_each_row_as_a_multiple_of_the_limit(ragged_index):
+    axis, index = stretched(TOKENS, ragged_index, limit=4)["stretched"], ragged_index["index"]
+    assert torch.equal(axis < 0, index < 0)
+    rows = [set(axis[row][index[row] >= 0].tolist()) for row in range(3)]
+    assert rows == [{225}, {150}, {100}]  # 9, 6 and 2 tokens
 
 
 def test_rows_are_shifted_independently(ragged_index):
@@ -192,6 +200,7 @@ def test_names():
         "interpolated",
         "randomized",
         "shifted",
+        "stretched",
     ]
 
 

@@ -3,6 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from tenfold.core.errors import TenfoldError
+from tenfold.data.places import Places
 from tenfold.encodings import RotaryNTK
 
 
@@ -22,6 +23,23 @@ def test_the_fastest_pair_stays_and_the_slowest_is_interpolated():
     squeezed = plain / rates
     assert_close(squeezed[[0, -1]], torch.tensor([1.0, 4.0], dtype=torch.float64))
     assert (squeezed.diff() > 0).all()
+
+
+def test_the_factor_of_each_row_is_on_an_axis(normal):
+    """Rows of factors 1, 2.5 and 4 are turned as three encodings with these factors turn them."""
+    index = torch.tensor([[0, 1, 40], [0, 7, 9], [3, 4, 500]])
+    hundredths = torch.tensor([[100], [250], [400]]).expand(3, 3)
+    at = Places(index=index, stretched=hundredths)
+    x = normal(3, 2, 3, 6)
+    pe = RotaryNTK(head_size=6, factor_axis="stretched")
+    assert (pe.axes, pe.invariant) == ({"index", "stretched"}, {"index"})
+    turned, _ = pe.rotate(x, x, at, at)
+    for row, factor in enumerate((1.0, 2.5, 4.0)):
+        own = Places(index=index[row : row + 1])
+        alone = RotaryNTK(head_size=6, factor=factor)
+        assert_close(
+            turned[row : row + 1], alone.rotate(x[row : row + 1], x[row : row + 1], own, own)[0]
+        )
 
 
 def test_options(build):

@@ -5,6 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from tenfold.core.errors import TenfoldError
+from tenfold.data.places import Places
 from tenfold.encodings import RotaryYaRN
 
 CPU = torch.device("cpu")
@@ -55,6 +56,17 @@ def test_fast_pairs_stay_slow_ones_are_squeezed_the_others_lie_between():
 def test_no_stretch_is_rotary(build, normal, line):
     q, at = normal(1, 4, 3, 8), line(0, 7, 1000)
     assert_close(build("rotary-yarn", factor=1).rotate(q, q, at, at), build("rotary").rotate(q, q, at, at))  # fmt: skip
+
+
+def test_the_factor_of_each_row_is_on_an_axis(normal):
+    index = torch.tensor([[0, 1, 40], [0, 7, 9]])
+    at = Places(index=index, stretched=torch.tensor([[100], [375]]).expand(2, 3))
+    x = normal(2, 2, 3, 8)
+    turned, _ = RotaryYaRN(8, trained=40, factor_axis="stretched").rotate(x, x, at, at)
+    for row, factor in enumerate((1.0, 3.75)):
+        here, own = slice(row, row + 1), Places(index=index[row : row + 1])
+        alone = RotaryYaRN(8, factor=factor, trained=40).rotate(x[here], x[here], own, own)[0]
+        assert_close(turned[here], alone)
 
 
 def test_options(build):

@@ -30,6 +30,8 @@ WRITTEN = [  # (format, layout)
             {"name": "reversed", "width": 6, "operands": "reversed"},
             {"name": "interleaved"},
             {"name": "interleaved", "width": 6},
+            {"name": "hinted", "hints": 64},
+            {"name": "spaced"},
             {"name": "sentences"},
         )
     ),

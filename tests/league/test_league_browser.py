@@ -65,26 +65,39 @@ def view(request, browser, written):
     context.close()
 
 
+def row_of(entry):
+    return f'tr[data-entry="{entry}"]'
+
+
 def test_rows_sort_filter_and_show_their_curve(view):
     section = view.locator("section#addition")
-    rows = section.locator("tbody tr")
+    rows = section.locator("tbody tr[data-entry]")
     assert rows.count() == len([entry for entry in ENTRIES.values() if entry.suits(ADDITION)])
-    assert view.locator("section#text tbody tr").count() >= 20
+    assert view.locator("section#text tbody tr[data-entry]").count() >= 20
     section.locator("thead button").first.click()
-    names = rows.evaluate_all("all => all.map(row => row.dataset.entry)")
-    assert names == sorted(names)
+    *names, last = rows.evaluate_all("all => all.map(row => row.dataset.entry)")
+    assert (names, last) == (sorted(names), "cope")  # what does not fit stays below the others
+    assert section.locator("tbody.unfit tr[data-entry]").count() == 1
     section.locator("thead button").first.click()
-    assert rows.evaluate_all("all => all.map(row => row.dataset.entry)") == names[::-1]
+    assert rows.evaluate_all("all => all.map(row => row.dataset.entry)") == [*names[::-1], "cope"]
     section.locator("thead button").nth(2).click()
     section.locator('button[data-label="window"]').click()
     visible = [row.get_attribute("data-label") for row in rows.all() if row.is_visible()]
     assert visible
     assert set(visible) == {"window"}
+    assert not section.locator("tbody.unfit").is_visible()
     section.locator('button[data-label="window"]').click()
-    row = section.locator('tr[data-entry="rotary"]')
+    row = section.locator(row_of("rotary"))
     row.click()
     assert section.locator("g.curve.on").get_attribute("data-entry") == "rotary"
-    assert "rotary (generic)" in section.locator("p.shown").inner_text()
+    assert "rotary (generic; Su et al. 2021" in section.locator("p.shown").inner_text()
+    assert (
+        section.locator("svg.curves").bounding_box()["y"] >= 0
+    )  # in sight, wherever the row stands
+    above, below = (
+        section.locator(each).bounding_box() for each in ("div.stays", row_of("rotary"))
+    )
+    assert above["y"] + above["height"] <= below["y"] + below["height"]
     unfit = section.locator('tr[data-entry="cope"]').inner_text()
     assert "does not fit" in unfit
     assert "91.0%" in unfit

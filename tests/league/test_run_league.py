@@ -41,7 +41,7 @@ def table(tmp_path_factory):
     said = []
     outcome = run_league("parity", scale="smoke", only="none", place=place, say=said.append)
     assert (outcome.done, outcome.failed) == (["none, seed 0"], {})
-    assert "to train, about" in said[0]  # the time comes first
+    assert "to train, " in said[0]  # the time comes first
     return folder
 
 
@@ -113,7 +113,7 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "log-bias: label generic; 6 laws hold"
-    assert "to train, about" in lines[1]
+    assert "to train, " in lines[1]
     assert any(line.startswith(">") and "log-bias" in line for line in lines)
     assert any("none" in line for line in lines[3:])
     assert files(table / "results") == before
@@ -131,13 +131,22 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
             OWN.format(declared="", formula="behind / k_at['index'].amax()"),
             ['breaks the law "a prefix is read as in the longer sequence"', "logits differ by"],
         ),
-        (OWN.format(declared="kinds = frozenset({Attends.TWO_WAY})", formula="behind.double()"), ["causal attention"]),
+        (OWN.format(declared="kinds = frozenset({Attends.TWO_WAY})", formula="behind.double()"), ["is not made for causal attention, only for two-way", 'the track "parity" has decoders alone']),
+        (OWN.format(declared="", formula="behind.double()") + "\n\nclass Other(Mine):\n    name = 'other'\n", ["has 2 encodings (", "name one, as in mine.py:mine-"]),
+        (OWN.format(declared="", formula="0 * behind"), ['breaks the law "a gradient reaches every parameter"', "get none, such as"]),
+        (OWN.format(declared="", formula="behind.double()").replace('"index")', '"nowhere")'), ['reads the axis "nowhere", which nothing provides']),
+        ("import torch\nclass Mine(:\n", ["failed: SyntaxError"]),
+        ("1 / 0", ["failed: ZeroDivisionError"]),
+        (
+            "import itertools\n\nCALLS = itertools.count()\n" + OWN.format(declared="", formula="-behind.double() * (float('nan') if self.training and next(CALLS) > 100 else self.weight.mean())"),
+            ["was not entered: the loss is nan", "at step", "the table is as it was"],
+        ),
         (
             OWN.format(declared="", formula="-behind.abs().double()").replace("torch.ones(heads)", "torch.full((heads,), float('nan'))"),
             ["was not entered", "the table is as it was"],
         ),
     ],
-    ids=["no class", "invariance", "prefix", "two-way", "nan"],
+    ids=["no class", "invariance", "prefix", "two-way", "two", "gradient", "axis", "syntax", "error", "late nan", "nan"],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, parts):
     before = files(table / "results")
@@ -165,6 +174,10 @@ def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, pa
     ("words", "part"),
     [
         (("enter", "nothing.py"), "there is no Python file"),
+        (("enter", "nothing.txt"), "is no Python file"),
+        (("enter", "nothing.py", "--track", "sums"), "unknown track"),
+        (("enter", "nothing.py", "--scale", "large"), "unknown scale of the league"),
+        (("enter", "nothing.py", "--seeds", "x"), "seed"),
         (("run", "--track", "sums"), "unknown track"),
         (("run", "--only", "rotari"), 'did you mean "rotary"'),
         (("run", "--layers", 7, "--only", "none"), "has models of 3 or 1"),
@@ -184,7 +197,7 @@ def test_the_paper_scale_prints_its_cost_and_trains_nothing(tenfold):
         "league", "run", "--scale", "paper", "--only", "none", "--dry-run", "--workers", 1
     )
     assert code == 0
-    assert "1 to train, about" in out
+    assert "1 to train, 4e+16 operations each, about" in out
 
 
 @pytest.mark.full

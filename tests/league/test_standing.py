@@ -2,16 +2,18 @@
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
+import tenfold as library
 from tenfold.core.errors import TenfoldError
 from tenfold.league.budget import chosen_rate, signature, trials, within_budget
 from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.ladder import climb
 from tenfold.league.league_figure import caption, chosen, draw_league
 from tenfold.league.league_page import as_csv, as_json, page
-from tenfold.league.league_text import table_lines
+from tenfold.league.league_text import entries_table, table_lines
 from tenfold.league.standing import standings
 from tenfold.league.tracks import TRACKS, track_at
 from tenfold.results.tables import Collected
@@ -55,6 +57,14 @@ def test_the_page_shows_trained_accuracy_beside_every_score(ranked):
         row = html.split(f'data-entry="{one.entry}" data-label')[1].split("</tr>")[0]
         assert f">{one.median_fit:.1%}<small>" in row
         assert ("does not fit</td>" in row) == (not one.fits)
+    fitting, _, apart = html.partition('<tbody class="unfit">')
+    assert all((f'data-entry="{one.entry}" data-label' in fitting) is one.fits for one in ranked)
+    assert all((f'data-entry="{one.entry}" data-label' in apart) is not one.fits for one in ranked)
+    assert "Does not fit its trained lengths: no rival" in apart
+    rotary = fitting.split('data-entry="rotary" data-label')[1].split("</tr>")[0]
+    assert "1 x<small>1 to 1.1 (75%)</small>" in rotary  # three seeds
+    assert "1 x<small>one seed</small>" not in rotary
+    assert "20 x<small>one seed</small>" in fitting
     assert html.count("proved at every length<small>") == 1
     assert "http" not in html
     (unfit,) = [row for row in csv.DictReader(io.StringIO(as_csv({"addition": (ADDITION, ranked)}))) if row["fits"] == "False"]  # fmt: skip
@@ -69,6 +79,12 @@ def test_the_figure_has_the_best_of_each_label_and_suspects_that_fit(ranked, tmp
         assert path.stat().st_size > 1000
     words = caption(ADDITION, ranked)
     assert "rotary (generic; 3 seeds; 100.0% at trained lengths): holds 99% to 10 digits" in words
+    assert "areas reach from there to the worst seed" in words
+    assert "Not drawn, since they do not fit: alibi (89.0% at trained lengths)." in words
+    drawn = (tmp_path / "figure.svg").read_text()
+    for legend in ("window (window, 1 seed)", "rotary (generic, 3 seeds)"):
+        assert legend in drawn
+    assert "alibi" not in drawn
     with pytest.raises(TenfoldError, match="no entry of the track"):
         draw_league(ADDITION, ranked[-1:], tmp_path / "none")
 
@@ -82,6 +98,12 @@ def test_text_holds_while_perplexity_stays(add):
     assert (first.entry, first.held[0.99][0], first.held[0.90][0]) == ("alibi", 256, 512)
     assert (second.entry, second.fits, second.multiple()) == ("none", True, 1.0)
     assert (third.entry, third.fits) == ("learned", False)
+
+
+def test_the_documentation_lists_all_entries():
+    text = (Path(library.__file__).parents[2] / "docs/league.md").read_text()
+    shown = text.partition("<!-- entries: begin -->\n")[2].partition("\n<!-- entries: end -->")[0]
+    assert shown.splitlines() == entries_table()
 
 
 def test_the_table_is_long_enough_and_labels_are_stated():
@@ -158,5 +180,7 @@ def test_every_entry_builds_and_has_the_label_that_it_states(track):
         recipe = rules.recipe(entry.name, entry.values(rules))
         build(recipe)
         assert isinstance(recipe, Recipe)
+        if entry.stages[-1].takes is not None:
+            continue  # what it is given comes with its last stage: test_stages.py
         if track == "addition" and entry.name not in ("hard-alibi", "swan"):
             assert given(recipe) == entry.label, entry.name

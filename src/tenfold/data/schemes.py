@@ -166,6 +166,31 @@ def interpolated(
     return places.add(interpolated=torch.where(index >= 0, place, -1))
 
 
+HUNDREDTHS = 100  # of a factor that an axis holds
+
+
+def stretched(
+    tokens: Tensor,
+    places: Places,
+    generator: torch.Generator | None = None,
+    *,
+    limit: PositiveInt = 64,
+) -> Places:
+    """How many times `limit` the input is long, at least 1 and in hundredths: the same for all of its tokens.
+
+    Dynamic scaling (NTK-aware, YaRN): `rotary-ntk` and `rotary-yarn` take it as their factor, so that a model is trained
+    without scaling, and a longer input is scaled by its own length. The room for the answer counts, as for `interpolated`.
+
+    >>> at = Places(index=torch.arange(5)[None])
+    >>> stretched(torch.zeros(1, 5), at, limit=2)["stretched"].tolist()
+    [[250, 250, 250, 250, 250]]
+    """
+    index = places["index"]
+    count = index.amax(-1, keepdim=True) + 1  # (B|1, 1): tokens in each row
+    factor = (count * HUNDREDTHS // limit).clamp(min=HUNDREDTHS)
+    return places.add(stretched=torch.where(index >= 0, factor, -1))
+
+
 def abacus(
     tokens: Tensor,
     places: Places,
@@ -237,6 +262,17 @@ def periods(scheme: Scheme) -> dict[str, int]:
 SCHEMES: Registry[Places] = Registry(
     "scheme",
     "tenfold.schemes",
-    of=(shifted, randomized, floats, interpolated, cyclic, abacus, coupled, down, across),
+    of=(
+        shifted,
+        randomized,
+        floats,
+        interpolated,
+        stretched,
+        cyclic,
+        abacus,
+        coupled,
+        down,
+        across,
+    ),
     takes=("tokens", "places", "generator"),
 )

@@ -88,11 +88,17 @@ class Rotary(PositionalEncoding):
     def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
         return self.turn(q, q_at[self.axis]), self.turn(k, k_at[self.axis])
 
-    def turn(self, x: Tensor, place: Tensor, size: Tensor | None = None) -> Tensor:
-        """(B, H, T, K) at places (B|1, T); turned components also grow to a size (B|1, T, R/2)."""
+    def turn(
+        self, x: Tensor, place: Tensor, size: Tensor | None = None, rates: Tensor | None = None
+    ) -> Tensor:
+        """(B, H, T, K) at places (B|1, T); turned components also grow to a size (B|1, T, R/2).
+
+        `rates` (B|1, T, R/2) are those of each token, where they differ from token to token.
+        """
         half = self.turned // 2
         place = exactly(place.clamp(min=0))
-        angle = place.unsqueeze(-1) * self.rates(place.device)  # float64: exact far away
+        rates = self.rates(place.device) if rates is None else rates
+        angle = place.unsqueeze(-1) * rates  # float64: exact far away
         waves = [angle.cos(), angle.sin()]
         if size is not None:
             waves = [wave * size for wave in waves]

@@ -10,16 +10,16 @@ from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.places import Places
-from tenfold.encodings.exact_angles import exact_device
 from tenfold.encodings.rotary import Rotary
+from tenfold.encodings.scaled_rotary import ScaledRotary
 
 
-class RotaryYaRN(Rotary):
+class RotaryYaRN(ScaledRotary):
     """A pair that turns r times within the trained length keeps its rate if r > fast, is divided by `factor` if r < slow.
 
     Pairs between, by their number, go over linearly. Turned components grow by 0.1 ln(factor) + 1, so
-    that logits grow by its square.
+    that logits grow by its square. `factor_axis: stretched` takes the factor of each input from an axis, with the scheme
+    `stretched` (Dynamic-YaRN).
 
     >>> RotaryYaRN(head_size=8, factor=4, trained=512).rates(torch.device("cpu"))
     tensor([1.0000e+00, 6.2500e-02, 2.5000e-03, 2.5000e-04], dtype=torch.float64)
@@ -38,36 +38,32 @@ class RotaryYaRN(Rotary):
         base: PositiveFloat = 10_000.0,
         share: float = 1.0,
         axis: str = "index",
+        factor_axis: str | None = None,
     ) -> None:
-        super().__init__(head_size, base, share, axis)
+        super().__init__(head_size, factor, base, share, axis, factor_axis)
         if fast <= slow:
             raise TenfoldError(f"fast turns of {fast} and slow ones of {slow}; fast must be more")
         if base <= 1:
             raise TenfoldError(
                 f"a base of {base}; YaRN needs more than 1, to distinguish fast pairs from slow ones"
             )
-        self.factor, self.trained, self.fast, self.slow = factor, trained, fast, slow
-        self.size = 0.1 * math.log(max(factor, 1.0)) + 1
+        self.trained, self.fast, self.slow = trained, fast, slow
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
         return [{"trained": 64}]
 
-    def rates(self, device: torch.device) -> Tensor:
-        rates = super().rates(device)
+    def scaled(self, factor: Tensor) -> Tensor:
+        rates = Rotary.rates(self, factor.device)
         last = self.turned - 1
         low = max(math.floor(self._pair(self.fast)), 0)
         high = max(min(math.ceil(self._pair(self.slow)), last), low + 0.001)
-        pair = torch.arange(len(rates), device=device, dtype=torch.float64)
+        pair = torch.arange(len(rates), device=factor.device, dtype=torch.float64)
         squeezed = ((pair - low) / (high - low)).clamp(0, 1)
-        return rates * (1 - squeezed) + rates / self.factor * squeezed
+        return rates * (1 - squeezed) + rates / factor * squeezed
 
-    def rotate(self, q: Tensor, k: Tensor, q_at: Places, k_at: Places) -> tuple[Tensor, Tensor]:
-        size = torch.tensor(self.size, device=exact_device(q.device), dtype=torch.float64)
-        return (
-            self.turn(q, q_at[self.axis], size),
-            self.turn(k, k_at[self.axis], size),
-        )
+    def size(self, factor: Tensor) -> Tensor:
+        return 0.1 * factor.clamp(min=1.0).log() + 1
 
     def _pair(self, turns: float) -> float:
         """The number of the pair that turns this often within the trained length."""

@@ -2,6 +2,7 @@
 
 enter
   own_encoding     the one encoding class of a file                              runs/own_components.py
+  _check_fit       whether the track has room for it                              runs/build.py
   check_laws       the laws, before anything is trained                          league/law_checks.py
   expected         the time, said first                                          league/run_league.py
   train_starts     rates, training, ladder                                       league/run_league.py
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import Misfit, TenfoldError
 from tenfold.encodings import ENCODINGS
 from tenfold.league.entries import ENTRIES, LeagueEntry
 from tenfold.league.law_checks import check_laws
@@ -31,6 +32,7 @@ from tenfold.league.run_league import (
 from tenfold.league.standing import Standing, read_league, shelf_folder, standings
 from tenfold.league.tracks import DEFAULT_SCALE, LeagueTrack, track_at
 from tenfold.results.tables import Collected
+from tenfold.runs.build import build_alone
 from tenfold.runs.changed_recipe import given
 from tenfold.runs.own_components import REFERENCE, include, resolve
 from tenfold.runs.recipe import Recipe
@@ -70,6 +72,7 @@ def enter(
     rules = track_at(track, scale)
     name = own_encoding(str(file))
     first = rules.recipe(name, {"pe": name})
+    _check_fit(rules, first)
     label = given(first)
     entry = LeagueEntry(
         name, f"{name} of {Path(str(file).partition(':')[0]).name}", name, label=label
@@ -77,7 +80,9 @@ def enter(
     (start, *others) = starts_of(rules, [entry], seeds)
     laws = check_laws(law_recipe(rules, start.recipe))
     say(f"{name}: label {label}; {len(laws)} laws hold")
-    say(f"{len(seeds)} to train, {expected(rules, [start, *others], place.workers)}")
+    say(
+        f"{len(seeds)} to train, {rules.budget:.1g} operations each, {expected(rules, [start, *others], place.workers)}"
+    )
     outcome = LeagueOutcome()
     made = train_starts(rules, [start, *others], place, outcome)
     if outcome.failed:
@@ -110,6 +115,14 @@ def own_encoding(file: str) -> str:
     if name in ENTRIES:
         raise TenfoldError(f'the league has an entry "{name}" already; give the class another name')
     return name
+
+
+def _check_fit(track: LeagueTrack, recipe: Recipe) -> None:
+    """Raise where the track has no room for an encoding, such as one for attention in both directions."""
+    try:
+        build_alone(recipe)
+    except Misfit as misfit:
+        raise TenfoldError(f'{misfit}; the track "{track.name}" has decoders alone') from None
 
 
 def law_recipe(track: LeagueTrack, recipe: Recipe) -> Recipe:

@@ -6,11 +6,13 @@ Every encoding of the zoo takes part with `index`. Combinations follow. `group` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tenfold.core.errors import TenfoldError, unknown
+from tenfold.league.entry_papers import PAPERS
+from tenfold.league.stages import WHOLE, LeagueStage, check_stages
 from tenfold.league.tracks import LeagueTrack
 
 LABELS = ("generic", "significance", "window", "calibrated", "scratchpad", "loops")
@@ -22,7 +24,8 @@ SUSPECTS = ("learned", "rotary", "alibi", "none")  # what most models have
 class LeagueEntry:
     """A method: what it changes in the recipe of a track, and the label of what it is given.
 
-    `by_track` has changes for single tracks, such as a larger limit on text.
+    `by_track` has changes for single tracks, such as a larger limit on text. `stages` are trainings that share the budget,
+    one after the other. `paper` says where it is from.
     """
 
     name: str
@@ -32,11 +35,20 @@ class LeagueEntry:
     label: str = "generic"
     changes: Mapping[str, Any] = field(default_factory=dict)
     by_track: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    stages: Sequence[LeagueStage] = WHOLE
+
+    def __post_init__(self) -> None:
+        check_stages(self.name, self.stages)
 
     def values(self, track: LeagueTrack) -> dict[str, Any]:
         """The changes of the track's recipe."""
         own = self.by_track.get(track.name, {})
         return {"pe": self.pe, "label": self.label, "about": self.words, **self.changes, **own}
+
+    @property
+    def paper(self) -> str:
+        """Where it is from."""
+        return PAPERS[self.name]
 
     def suits(self, track: LeagueTrack) -> bool:
         return self.group in track.suits
@@ -69,7 +81,30 @@ def _columns(behind: int, **hub: int) -> list[Any]:
     ]
 
 
+def _scaled(
+    pe: Mapping[str, Any], scheme: Mapping[str, Any], **of_tokens: str
+) -> dict[str, dict[str, Any]]:
+    """Rotary positions that are scaled where an input is longer than in training: values of each track.
+
+    `of_tokens` are options of the encoding that are the number of tokens in training.
+    """
+    return {
+        track: {
+            "pe": {**pe, **dict.fromkeys(of_tokens.values(), count)},
+            "schemes": [{**scheme, "limit": count}],
+        }
+        for track, count in TOKENS.items()
+    }
+
+
 TEXT_LIMIT = 4608
+TOKENS = {
+    "addition": 33,
+    "multiplication": 33,
+    "parity": 21,
+    "copying": 21,
+    "text": 128,
+}  # of the longest trained input
 ROLE = {"name": "learned", "axis": "role", "limit": 8}
 JOINT = {"name": "pairwise", "relation": {"name": "joint", "reach": 1, "clip": True}}
 IN_PLACE = {"format": {"name": "in-place", "frame": "fit"}}
@@ -80,6 +115,14 @@ ENCODINGS = (
                 by_track=_long(_learned("index", TEXT_LIMIT))),
     LeagueEntry("sinusoidal", "sinusoids added to the input", "sinusoidal"),
     LeagueEntry("rotary", "rotary positions (RoPE)", "rotary"),
+    LeagueEntry("rotary-linear", "rotary; a longer input is drawn together to the trained range (position interpolation)", "rotary",
+                by_track=_scaled({"name": "rotary-linear", "factor": 64.0, "axis": "interpolated"}, {"name": "interpolated", "parts": 64})),
+    LeagueEntry("rotary-ntk", "rotary; a longer input has a larger base, by its own length (dynamic NTK)", "rotary",
+                by_track=_scaled({"name": "rotary-ntk", "factor_axis": "stretched"}, {"name": "stretched"})),
+    LeagueEntry("rotary-yarn", "rotary; a longer input has slower turns and sharper logits, by its own length (dynamic YaRN)", "rotary",
+                by_track=_scaled({"name": "rotary-yarn", "factor_axis": "stretched"}, {"name": "stretched"}, of="trained")),
+    LeagueEntry("drope", "rotary, then a tenth of the budget without any positions, from these weights (DroPE)", "rotary",
+                stages=(LeagueStage(0.9), LeagueStage(0.1, {"pe": "none"}, warm=True))),
     LeagueEntry("p-rope", "rotary, the lowest quarter of the frequencies at rest (p-RoPE)", {"name": "rotary", "p": 0.75}),
     LeagueEntry("hope", "rotary, only frequencies that turn fully within the trained range (HoPE)",
                 {"name": "rotary", "trained": 36}, by_track=_long({"name": "rotary", "trained": 128})),
@@ -153,9 +196,16 @@ COLUMNS = (
                 "columns", "significance"),
     LeagueEntry("columns", "a vector for each pair of roles and difference of columns, no window", _compose(JOINT, ROLE),
                 "columns", "significance"),
-    LeagueEntry("window", "the same in a window of this column and the one before", _compose(*_columns(1)), "addition", "window",
+    LeagueEntry("hinted-fire", "numbers from their units on with an index hint at each digit, FIRE on randomized positions",
+                {"name": "fire", "axis": "randomized"}, "addition", "significance",
+                {"format": {"name": "hinted", "hints": 256}, "schemes": [{"name": "randomized", "limit": 2 * LIMIT}]}),
+    LeagueEntry("random-spaces", "random spaces between the digits, a learned vector for each position", _learned("index", 1024),
+                "addition", changes={"format": "spaced"}),
+    LeagueEntry("abc", "rotary with half of the budget, then anew with the lines of this attention alone (ABC)", "rotary", "columns",
+                "calibrated", stages=(LeagueStage(0.5), LeagueStage(0.5, takes="calibrated-lines"))),
+    LeagueEntry("window", "pairs of roles and differences of columns, in a window of this column and the one before", _compose(*_columns(1)), "addition", "window",
                 {"stop": "certified-exactly", "model": {"layers": 1}}),
-    LeagueEntry("window-cyclic", "the same with cyclic positions", _compose(*_columns(1), _learned("cyclic", 3)), "addition", "window",
+    LeagueEntry("window-cyclic", "the same window on columns, with cyclic positions", _compose(*_columns(1), _learned("cyclic", 3)), "addition", "window",
                 {"schemes": ["cyclic"], "stop": "certified-exactly", "model": {"layers": 1}}),
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from tenfold.league.standing import Standing
 from tenfold.league.tracks import LeagueTrack
 
 WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 42
+LEFT, RIGHT, TOP, BOTTOM = 66, 22, 14, 46
 MOST = 4.0  # times the perplexity at the trained length that is drawn; more lies on the upper edge
 HUES = {  # of labels: each label has its hue and is also named in words
     "generic": "blue",
@@ -73,13 +73,11 @@ def _axes(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> str:
             f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
             f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{words}</text>'
         )
-    shown = -math.inf
-    for length in lengths:
-        x = scale.x(length)
-        if x - shown < 34:
-            continue
-        shown = x
-        parts.append(f'<text x="{x:.1f}" y="{low + 18}" text-anchor="middle">{length:,}</text>')
+    for length, everywhere in _marks(track, scale, lengths):
+        less = "" if everywhere else ' class="less"'  # left out on a phone
+        parts.append(
+            f'<text{less} x="{scale.x(length):.1f}" y="{low + 20}" text-anchor="middle">{length:,}</text>'
+        )
     edge = scale.x(track.trained)
     parts.append(
         f'<path class="edge" d="M{edge:.1f} {TOP}V{low}"/>'
@@ -87,6 +85,19 @@ def _axes(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> str:
         f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{track.counts}</text>'
     )
     return "".join(parts)
+
+
+def _marks(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> list[tuple[int, bool]]:
+    """The lengths that are written below the drawing, and whether there is room for them on a phone."""
+    kept: list[tuple[int, bool]] = []
+    for length in sorted(
+        lengths, key=lambda one: (one not in (track.trained, lengths[0], lengths[-1]), one)
+    ):
+        gaps = [abs(scale.x(length) - scale.x(other)) for other, _ in kept]
+        wide = [abs(scale.x(length) - scale.x(other)) for other, phone in kept if phone]
+        if min(gaps, default=math.inf) >= 34:
+            kept.append((length, min(wide, default=math.inf) >= 64))
+    return kept
 
 
 def _curve(track: LeagueTrack, scale: _Scale, one: Standing) -> str:
@@ -100,6 +111,6 @@ def _curve(track: LeagueTrack, scale: _Scale, one: Standing) -> str:
         high.append(f"{x:.1f} {min(ys):.1f}")
     area = f'<path class="band" d="M{"L".join([*low, *reversed(high)])}Z"/>' if len(one.seeds) > 1 else ""  # fmt: skip
     return (
-        f'<g class="curve" data-entry="{escape(one.entry)}" style="--own: {hue(one.label)}">'
+        f'<g class="curve{"" if one.fits else " unfit"}" data-entry="{escape(one.entry)}" style="--own: {hue(one.label)}">'
         f'{area}<path class="line" d="M{"L".join(middle)}"><title>{escape(one.entry)}</title></path></g>'
     )

@@ -17,7 +17,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.drawing.encoding_style import DASHES, MARKERS, Style
 from tenfold.drawing.figures import save_files
 from tenfold.drawing.palette import HUES
-from tenfold.evals.metrics import is_share
+from tenfold.evals.metrics import direction, is_share
 from tenfold.league.entries import SUSPECTS
 from tenfold.league.league_chart import HUES as OF_LABEL
 from tenfold.league.standing import Standing
@@ -26,6 +26,7 @@ from tenfold.league.tracks import LEVELS, LeagueTrack
 SIZE = (7.2, 3.6)  # inches
 LOOK: dict[Any, Any] = {"font.size": 9, "legend.frameon": False, "axes.linewidth": 0.7}
 MOST_TICKS = 9
+OTHERS = "#6E6E6E"  # usual suspects that are not the best of their label
 
 
 def chosen(ranked: Sequence[Standing]) -> list[Standing]:
@@ -39,7 +40,7 @@ def chosen(ranked: Sequence[Standing]) -> list[Standing]:
 
 
 def draw_league(track: LeagueTrack, ranked: Sequence[Standing], path: Path) -> tuple[Path, Path]:
-    """Write the figure as PNG and SVG: the median over seeds as a line, the area to the worst seed below it."""
+    """Write the figure as PNG and SVG: the median over seeds as a line, and an area from there to the worst seed."""
     shown = chosen(ranked)
     if not shown:
         raise TenfoldError(f'no entry of the track "{track.name}" fits its trained lengths yet')
@@ -47,7 +48,7 @@ def draw_league(track: LeagueTrack, ranked: Sequence[Standing], path: Path) -> t
     with rc_context(LOOK):
         figure, axes = pyplot.subplots(figsize=SIZE, layout="constrained")
         for one, style in zip(shown, _styles(shown), strict=True):
-            _draw(axes, one, style, scale)
+            _draw(track, axes, one, style, scale)
         axes.axvspan(axes.get_xlim()[0], track.trained, color="#F2F2F2", lw=0, zorder=0)
         axes.set_xscale("log")
         lengths = sorted({length for one in shown for length in one.curve})
@@ -64,14 +65,15 @@ def draw_league(track: LeagueTrack, ranked: Sequence[Standing], path: Path) -> t
 
 
 def _styles(shown: Sequence[Standing]) -> list[Style]:
-    """Entries of one label share a hue and differ in markers and dashes."""
+    """The best entry of a label has its hue. The others are grey, and differ in markers and dashes."""
     hues = {hue.name: hue.light for hue in HUES}
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     styles = []
     for place, one in enumerate(shown):
-        count = seen.setdefault(one.label, 0)
-        seen[one.label] += 1
-        color = hues[OF_LABEL.get(one.label, "ink")]
+        best = one.label not in seen
+        seen.add(one.label)
+        color = hues[OF_LABEL.get(one.label, "ink")] if best else OTHERS
+        count = 0 if best else place
         styles.append(
             Style(
                 color, MARKERS[place % len(MARKERS)], DASHES[count % len(DASHES)], bool(count % 2)
@@ -80,18 +82,23 @@ def _styles(shown: Sequence[Standing]) -> list[Style]:
     return styles
 
 
-def _draw(axes: Any, one: Standing, style: Style, scale: float) -> None:
+def _draw(track: LeagueTrack, axes: Any, one: Standing, style: Style, scale: float) -> None:
     lengths = list(one.curve)
     values = [[scale * value for value in by.values()] for by in one.curve.values()]
+    middle = [statistics.median(each) for each in values]
     axes.plot(
-        lengths, [statistics.median(each) for each in values], **style.line(), lw=1.6, ms=4.5,
-        label=f"{one.entry} ({one.label})", clip_on=False, zorder=3,
+        lengths, middle, **style.line(), lw=1.6, ms=4.5, label=f"{one.entry} ({one.label}, {_seeds(one)})",
+        markevery=[place for place, length in enumerate(lengths) if length >= track.trained], clip_on=False, zorder=3,
     )  # fmt: skip
     if len(one.seeds) > 1:
+        worst = min if direction(track.metric) > 0 else max
         axes.fill_between(
-            lengths, [min(each) for each in values], [max(each) for each in values],
-            color=style.color, alpha=0.15, lw=0, zorder=2,
+            lengths, [worst(each) for each in values], middle, color=style.color, alpha=0.15, lw=0, zorder=2,
         )  # fmt: skip
+
+
+def _seeds(one: Standing) -> str:
+    return f"{len(one.seeds)} seed{'s' * (len(one.seeds) > 1)}"
 
 
 def _ticks(lengths: Sequence[int], trained: int) -> list[int]:
@@ -109,15 +116,27 @@ def caption(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
     for one in chosen(ranked):
         far = max(one.curve)
         at = statistics.median(one.curve[far].values())
-        value = f"{at:.1%}" if is_share(track.metric) else f"{at:.3f}"
-        fit = f"{one.median_fit:.1%}" if is_share(track.metric) else f"{one.median_fit:.3f}"
-        held = f"{LEVELS[0]:.0%} to {one.multiple() * one.trained:g} {track.counts}"
+        value, fit = _value(track, at), _value(track, one.median_fit)
+        held = f"{LEVELS[0]:.0%} to {one.multiple() * one.trained:,g} {track.counts}"
         proved = ", proved at every length" if one.proved else ""
         parts.append(
-            f"{one.entry} ({one.label}; {len(one.seeds)} seed{'s' * (len(one.seeds) > 1)}; {fit} at trained lengths): holds {held}{proved}, "
+            f"{one.entry} ({one.label}; {_seeds(one)}; {fit} at trained lengths): holds {held}{proved}, "
             f"{value} at {far:,}"
         )
+    ends = "A line ends where two lengths in a row have no right answer. " if track.ladder else ""
     return (
         f"Track {track.name}: {track.about}. Every entry has {track.budget:.0e} operations of training. "
-        f"Lines are medians over seeds, areas reach from the worst to the best seed. {'; '.join(parts)}."
+        f"Lines are medians over seeds, areas reach from there to the worst seed. {ends}{'; '.join(parts)}."
+        f"{_left_out(track, ranked)}"
     )
+
+
+def _left_out(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
+    """The usual suspects that are not drawn, since they do not fit."""
+    names = [f"{one.entry} ({_value(track, one.median_fit)} at trained lengths)" for one in ranked
+             if one.entry in SUSPECTS and not one.fits]  # fmt: skip
+    return f" Not drawn, since they do not fit: {', '.join(names)}." if names else ""
+
+
+def _value(track: LeagueTrack, value: float) -> str:
+    return f"{value:.1%}" if is_share(track.metric) else f"{value:.3f}"

@@ -16,7 +16,9 @@ from tenfold.core.files import write_atomically
 from tenfold.drawing.html import document
 from tenfold.evals.metrics import is_share
 from tenfold.league.entries import LABELS
+from tenfold.league.entry_papers import OURS, PAPERS
 from tenfold.league.league_chart import chart, hue
+from tenfold.league.league_page_code import SCRIPT, STYLE
 from tenfold.league.run_league import read_details
 from tenfold.league.standing import Standing, read_league, shelf_folder, standings
 from tenfold.league.tracks import (
@@ -36,71 +38,6 @@ HEADINGS = (
     "parameters", "steps", "rate",
 )  # fmt: skip
 TEXTS = {"entry", "label"}
-STYLE = """
-section { margin-bottom: 3rem; }
-div.filters { display: flex; flex-wrap: wrap; gap: .4rem; margin: .75rem 0; }
-div.filters button { font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); cursor: pointer;
-  border: 1px solid var(--line); border-radius: 1rem; padding: .3rem .8rem; min-height: 2.2rem; }
-div.filters button[aria-pressed="true"] { border-color: var(--ink); background: var(--panel); font-weight: 600; }
-table.league td, table.league th { white-space: nowrap; }
-table.league td:nth-child(2), table.league th:nth-child(2) { text-align: left; }
-table.league td:first-child { position: sticky; left: 0; background: var(--paper); white-space: normal; min-width: 9rem; max-width: 17rem; }
-table.league td:first-child small { color: var(--soft); }
-table.league th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; font-weight: 600; }
-table.league th[aria-sort="descending"] button::after { content: " \\2193"; }
-table.league th[aria-sort="ascending"] button::after { content: " \\2191"; }
-table.league tbody tr { cursor: default; } table.league tbody tr.on, table.league tbody tr.on td { background: var(--panel); }
-table.league tr.unfit td { color: var(--soft); }
-.dot { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; margin-right: .35rem; background: var(--own); }
-svg.curves { width: 100%; max-width: 52rem; height: auto; font-size: 13px; fill: var(--ink); position: sticky; top: 0; background: var(--paper); z-index: 2; }
-svg.curves .grid { stroke: var(--line); stroke-width: 1; } svg.curves .edge { stroke: var(--soft); stroke-dasharray: 4 3; fill: none; }
-svg.curves .line { fill: none; stroke: var(--grey); stroke-width: 1.2; opacity: .55; } svg.curves .band { fill: none; }
-svg.curves .curve.on .line { stroke: var(--own); stroke-width: 3; opacity: 1; } svg.curves .curve.on .band { fill: var(--own); opacity: .22; }
-svg.curves .curve.out { display: none; }
-p.shown { min-height: 1.5rem; font-size: .9rem; margin: .25rem 0; }
-@media (max-width: 40rem) { svg.curves { position: static; } }
-"""
-SCRIPT = """<script>
-for (const section of document.querySelectorAll("section.track")) {
-  const body = section.querySelector("tbody"), rows = [...body.rows], shown = section.querySelector("p.shown");
-  const curves = new Map([...section.querySelectorAll("g.curve")].map(one => [one.dataset.entry, one]));
-  const point = row => {
-    for (const each of rows) {
-      each.classList.toggle("on", each === row);
-      curves.get(each.dataset.entry)?.classList.toggle("on", each === row);
-    }
-    const curve = curves.get(row.dataset.entry);
-    if (curve) curve.parentNode.append(curve);
-    shown.textContent = row.dataset.told;
-  };
-  for (const row of rows) {
-    for (const name of ["mouseenter", "focus", "click"]) row.addEventListener(name, () => point(row));
-  }
-  const wanted = new Set();
-  for (const button of section.querySelectorAll("div.filters button")) button.addEventListener("click", () => {
-    const label = button.dataset.label;
-    if (!wanted.delete(label)) wanted.add(label);
-    for (const each of section.querySelectorAll("div.filters button")) {
-      each.setAttribute("aria-pressed", wanted.has(each.dataset.label));
-    }
-    for (const row of rows) {
-      row.hidden = wanted.size > 0 && !wanted.has(row.dataset.label);
-      curves.get(row.dataset.entry)?.classList.toggle("out", row.hidden);
-    }
-  });
-  const heads = [...section.querySelectorAll("thead th")];
-  heads.forEach((head, place) => head.querySelector("button").addEventListener("click", () => {
-    const text = head.dataset.kind === "text";
-    const falls = head.getAttribute("aria-sort") === (text ? "ascending" : "none");
-    const sign = falls ? -1 : 1;
-    heads.forEach(each => each.setAttribute("aria-sort", "none"));
-    head.setAttribute("aria-sort", falls ? "descending" : "ascending");
-    const value = row => row.cells[place].dataset.value;
-    rows.sort((a, b) => sign * (text ? value(a).localeCompare(value(b)) : value(a) - value(b)));
-    body.append(...rows);
-  }));
-}
-</script>"""
 
 
 def tables(
@@ -153,7 +90,9 @@ def page(made: Table, scale: str) -> str:
         "beyond the text.</p>",
         f'<p class="soft">An entry that is right on fewer than {FIT:.0%} of problems of trained lengths (on text: whose '
         f"perplexity is more than {ABOVE_MEDIAN - 1:.0%} above the median of all entries) is listed as "
-        "“does not fit”. It is not a rival that was beaten. Point at a row, or tap it, to see its curve.</p>",
+        "“does not fit”, below the others. It is not a rival that was beaten. A score is the median over seeds; small numbers "
+        "below it are an interval for that median, with its coverage. Small numbers below an accuracy are its 95% interval over "
+        "problems. Point at a row or a curve, or tap it, to see both.</p>",
     ]
     body += [_section(track, ranked) for track, ranked in made.values()]
     return document("The league", "\n".join([*body, SCRIPT]), STYLE)
@@ -172,13 +111,20 @@ def _section(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
         f'<button type="button">{name}</button></th>'
         for name in HEADINGS
     )
-    rows = "".join(_row(track, one) for one in ranked)
+    fitting, others = (
+        "".join(_row(track, one) for one in ranked if one.fits is wanted)
+        for wanted in (True, False)
+    )
+    if others:
+        title = f'<tr><th colspan="{len(HEADINGS)}" scope="rowgroup">Does not fit its trained lengths: no rival</th></tr>'
+        others = f'<tbody class="unfit">{title}{others}</tbody>'
     return (
         f'<section class="track" id="{escape(track.name)}"><h2>{escape(track.name)}</h2>'
         f"<p>{escape(track.about[:1].upper() + track.about[1:])}. Trained on lengths up to {track.trained:,} "
-        f"{track.counts}; a score is a multiple of that.</p>{chart(track, ranked)}"
-        f'<p class="shown soft" aria-live="polite"></p><div class="filters" role="group" aria-label="labels">{buttons}</div>'
-        f'<div class="wide"><table class="league"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div></section>'
+        f"{track.counts}; a score is a multiple of that.</p>"
+        f'<div class="filters" role="group" aria-label="labels">{buttons}</div>'
+        f'<div class="stays">{chart(track, ranked)}<p class="shown soft" aria-live="polite">{_way(track)}</p></div>'
+        f'<div class="wide"><table class="league"><thead><tr>{heads}</tr></thead><tbody>{fitting}</tbody>{others}</table></div></section>'
     )
 
 
@@ -196,11 +142,17 @@ def _row(track: LeagueTrack, one: Standing) -> str:
         (one.rate, f"{one.rate:g}"),
     ]  # fmt: skip
     data = "".join(f'<td data-value="{escape(str(value))}">{text}</td>' for value, text in cells)
-    unfit = "" if one.fits else ' class="unfit"'
     return (
-        f'<tr{unfit} tabindex="0" data-entry="{escape(one.entry)}" data-label="{escape(one.label)}" '
+        f'<tr tabindex="0" data-entry="{escape(one.entry)}" data-label="{escape(one.label)}" '
         f'data-told="{escape(told(track, one))}">{data}</tr>'
     )
+
+
+def _way(track: LeagueTrack) -> str:
+    """What the curves show, until one is pointed at."""
+    if is_share(track.metric):
+        return "Share of right answers; colours are labels, dotted curves do not fit."
+    return "Perplexity as a multiple of that at the trained length; colours are labels, dotted curves do not fit."
 
 
 def fit_words(track: LeagueTrack, one: Standing) -> str:
@@ -223,7 +175,7 @@ def score_words(one: Standing, level: float) -> str:
     if one.proved and level == LEVELS[0]:
         return f"proved at every length<small>measured to {one.multiple(level):g} x</small>"
     interval = one.interval(level)
-    more = "" if interval is None else (
+    more = "<small>one seed</small>" if interval is None else (
         f"<small>{interval.low:g} to {interval.high:g} ({interval.coverage:.0%})</small>"
     )  # fmt: skip
     return f"{one.multiple(level):g} x{more}"
@@ -231,7 +183,7 @@ def score_words(one: Standing, level: float) -> str:
 
 def told(track: LeagueTrack, one: Standing) -> str:
     """A row in a sentence, beside its curve."""
-    words = [f"{one.entry} ({one.label}): {one.words}."]
+    words = [f"{one.entry} ({one.label}; {paper_of(one)}): {one.words}."]
     if is_share(track.metric):
         words.append(f"Right on {one.median_fit:.1%} at trained lengths.")
     else:
@@ -247,6 +199,10 @@ def told(track: LeagueTrack, one: Standing) -> str:
     return " ".join(words)
 
 
+def paper_of(one: Standing) -> str:
+    return PAPERS.get(one.entry.removesuffix(f"-{one.layers}-layer"), OURS)
+
+
 def as_json(made: Table) -> dict[str, Any]:
     """All numbers of the page."""
     return {
@@ -260,7 +216,7 @@ def as_json(made: Table) -> dict[str, Any]:
 
 def _values(track: LeagueTrack, one: Standing) -> dict[str, Any]:
     return {
-        "entry": one.entry, "label": one.label, "words": one.words, "layers": one.layers, "fits": one.fits,
+        "entry": one.entry, "label": one.label, "words": one.words, "paper": paper_of(one), "layers": one.layers, "fits": one.fits,
         "fit": one.fit, "fit_median": one.median_fit, "fit_interval": one.fit_interval, "proved": one.proved,
         "held": {f"{level:g}": by for level, by in one.held.items()},
         "multiple": {f"{level:g}": one.multiple(level) for level in LEVELS},
@@ -286,7 +242,7 @@ def as_csv(made: Table) -> str:
 
 def _flat(track: LeagueTrack, one: Standing) -> Mapping[str, Any]:
     return {
-        "entry": one.entry, "label": one.label, "layers": one.layers, "seeds": len(one.seeds),
+        "entry": one.entry, "label": one.label, "paper": paper_of(one), "layers": one.layers, "seeds": len(one.seeds),
         "metric": track.metric, "at_trained_lengths": one.median_fit, "fits": one.fits, "proved": one.proved,
         **{f"holds_{level:g}_{kind}": value for level in LEVELS
            for kind, value in (("median", one.multiple(level)), ("worst", one.worst(level)))},

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tenfold.league.entries import entries_of
+from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.standing import Standing, read_league, standings
-from tenfold.league.tracks import LEVELS, LeagueTrack, track_at
+from tenfold.league.tracks import LEVELS, TRACKS, LeagueTrack, track_at
 
 
 def listing(track: str, scale: str, results: Path) -> tuple[list[str], list[dict[str, Any]]]:
@@ -25,6 +25,18 @@ def listing(track: str, scale: str, results: Path) -> tuple[list[str], list[dict
             {"entry": entry.name, "label": entry.label, "words": entry.words, "state": state}
         )
     return lines, values
+
+
+def entries_table() -> list[str]:
+    """All entries as a table in Markdown, by label: what `docs/league.md` shows."""
+    lines = ["| entry | label | what it is | paper | tracks |", "|---|---|---|---|---|"]
+    for entry in sorted(ENTRIES.values(), key=lambda one: LABELS.index(one.label)):
+        suits = [name for name, track in TRACKS.items() if entry.suits(track)]
+        tracks = "all" if len(suits) == len(TRACKS) else ", ".join(suits)
+        lines.append(
+            f"| `{entry.name}` | {entry.label} | {entry.words} | {entry.paper} | {tracks} |"
+        )
+    return lines
 
 
 def summary(track: LeagueTrack, one: Standing) -> str:

@@ -3,8 +3,9 @@
 run_league
   missing          the entries and seeds that no committed row has                league/entries.py, league/standing.py
   expected         the time that they will take, said first                      league/budget.py
-  _tried           learning rates on problems of trained lengths, seed 0         league/budget.py
-  run_sweep        training, on this machine or on Ray                            sweeps/sweep.py
+  _with_rates      learning rates on problems of trained lengths, seed 0         league/budget.py
+  _in_stages       training; most entries have one stage                          league/stages.py
+  run_sweep        the runs of a stage, on this machine or on Ray                 sweeps/sweep.py
   measured         the ladder of lengths                                          league/ladder.py
   keep             rows and provenance, whole or not at all                       ledger/results_folder.py
 """
@@ -27,10 +28,10 @@ from tenfold.league.budget import (
     signature,
     trials,
     tried,
-    within_budget,
 )
 from tenfold.league.entries import LeagueEntry, entries_of
 from tenfold.league.ladder import measured
+from tenfold.league.stages import account, declared, stage_recipe
 from tenfold.league.tracks import DEFAULT_SCALE, TRIED, LeagueTrack, track_at
 from tenfold.ledger.results_folder import beside, commit
 from tenfold.results.committed import ROWS, RUNS, read_runs
@@ -73,10 +74,15 @@ class LeagueOutcome:
 
 @dataclass(frozen=True)
 class Start:
-    """An entry with one seed, to be trained."""
+    """An entry with one seed, to be trained. Its stages are changes of the recipe."""
 
     entry: LeagueEntry
     recipe: Recipe
+
+    @property
+    def declared(self) -> str:
+        """What identifies it, whatever its seed, its rate and its steps."""
+        return declared(self.recipe, self.entry.stages)
 
     @property
     def name(self) -> str:
@@ -105,7 +111,8 @@ def run_league(
         say(f"{outcome.kept} of {len(starts)} rows are committed already")
     if not todo:
         return outcome
-    say(f"{len(todo)} to train, {expected(track, todo, place.workers)}")
+    each = f"{track.budget:.1g} operations each"
+    say(f"{len(todo)} to train, {each}, {expected(track, todo, place.workers)}")
     for some in () if dry_run else _together(todo, place):
         _complete(track, some, folder, place, outcome, say, progress)
     return outcome
@@ -131,12 +138,14 @@ def missing(track: LeagueTrack, starts: Sequence[Start], folder: Path) -> list[S
     details, there = read_details(folder), set()
     for run in read_runs(folder / RUNS):
         recipe = Recipe.of(json.loads(run["recipe"]))
-        if details.get(run["fingerprint"], {}).get("budget") == track.budget:
-            there.add((recipe.name, recipe.seed, signature(recipe)))
+        about = details.get(run["fingerprint"], {})
+        if about.get("budget") == track.budget:
+            own = about.get("declared") or signature(recipe)  # early rows have one stage
+            there.add((recipe.name, recipe.seed, own))
     return [
         start
         for start in starts
-        if (start.recipe.name, start.recipe.seed, signature(start.recipe)) not in there
+        if (start.recipe.name, start.recipe.seed, start.declared) not in there
     ]
 
 
@@ -194,24 +203,48 @@ def train_starts(
 ) -> list[Trained]:
     """Try rates, train and measure; what fails is noted in the outcome and is not in the list."""
     ready = list(_with_rates(track, starts, place, outcome, progress))
-    if not ready:
-        return []
-    trained = _sweep([start.recipe for start, _ in ready], place, progress)
-    _note_failures(trained, outcome)
-    runs = {run.recipe.fingerprint: run for run in trained.runs}
     made: list[Trained] = []
-    for start, about in ready:
-        run = runs.get(start.recipe.fingerprint)
-        if run is None:
-            continue
+    for start, about, runs in _in_stages(track, ready, place, outcome, progress):
         try:
-            collected, ended = measured(track, run)
+            collected, ended = measured(track, runs[-1])
         except TenfoldError as error:
             outcome.failed[start.name] = str(error)
             continue
         about |= {"ended": ended, "entry": start.entry.name, "command": environment()["command"]}
-        made.append((start, collected, about))
+        about |= {"declared": start.declared, "stages": account(runs)}
+        made.append((replace(start, recipe=runs[-1].recipe), collected, about))
     return made
+
+
+def _in_stages(
+    track: LeagueTrack,
+    ready: Sequence[tuple[Start, dict[str, Any]]],
+    place: LeaguePlace,
+    outcome: LeagueOutcome,
+    progress: Callback | None,
+) -> list[tuple[Start, dict[str, Any], list[Run]]]:
+    """Train every start, stage by stage; those that finished all of their stages, with the runs of these."""
+    going: list[tuple[Start, dict[str, Any], list[Run]]] = [(*each, []) for each in ready]
+    for number in range(max((len(start.entry.stages) for start, _ in ready), default=0)):
+        recipes: dict[int, Recipe] = {}
+        for at, (start, _, runs) in enumerate(going):
+            if number < len(start.entry.stages) and len(runs) == number:
+                try:
+                    before = runs[-1] if runs else None
+                    recipes[at] = stage_recipe(
+                        track, start.recipe, start.entry.stages, number, before
+                    )
+                except TenfoldError as error:
+                    outcome.failed[start.name] = str(error)
+        if not recipes:
+            break
+        trained = _sweep(list(recipes.values()), place, progress)
+        _note_failures(trained, outcome)
+        finished = {run.recipe.run_name: run for run in trained.runs}
+        for at, recipe in recipes.items():
+            if recipe.run_name in finished:
+                going[at][2].append(finished[recipe.run_name])
+    return [each for each in going if len(each[2]) == len(each[0].entry.stages)]
 
 
 def result_line(track: LeagueTrack, collected: Collected) -> str:
@@ -231,10 +264,11 @@ def _with_rates(
     outcome: LeagueOutcome,
     progress: Callback | None,
 ) -> Iterator[tuple[Start, dict[str, Any]]]:
-    """Every start with its rate and its steps; rates are tried once for each entry."""
+    """Every start with its rate; rates are tried once for each entry, in its first stage."""
     by_name: dict[str, list[Recipe]] = {}
     for start in starts:
-        by_name.setdefault(start.recipe.name, trials(track, start.recipe))
+        first = start.recipe.replace(**start.entry.stages[0].changes)
+        by_name.setdefault(start.recipe.name, trials(track, first))
     recipes = [recipe for some in by_name.values() for recipe in some]
     runs = _sweep(recipes, place, progress) if recipes else Outcome([], [], 0)
     _note_failures(runs, outcome)
@@ -244,8 +278,7 @@ def _with_rates(
         scores = tried(track, [run for run in mine if run is not None])
         if by_name[start.recipe.name] and not scores:
             continue  # every rate failed, which is noted
-        rate = chosen_rate(track, scores)
-        recipe = within_budget(track, start.recipe.replace(train={"lr": rate}))
+        recipe = start.recipe.replace(train={"lr": chosen_rate(track, scores)})
         about = {
             "rates": {f"{each:g}": score for each, score in scores.items()},
             "flops_per_step": flops_per_step(recipe),

@@ -141,13 +141,21 @@ def _standing(
         trained=track.trained,
         proved=all(run["reason"] in PROVED for run, _ in runs),
         parameters=runs[0][0]["parameters"],
-        steps=max(run["steps"] for run, _ in runs),
+        steps=max(_of_stages(run, "steps", run["steps"], details) for run, _ in runs),
         rate=recipe.train.lr,
-        seconds=statistics.median(run["train_seconds"] for run, _ in runs),
+        seconds=statistics.median(
+            _of_stages(run, "seconds", run["train_seconds"], details) for run, _ in runs
+        ),
         commits=tuple(sorted({str(each.get("commit")) for each in environments})),
         fingerprints=tuple(run["fingerprint"] for run, _ in runs),
         ended=str(details.get(runs[0][0]["fingerprint"], {}).get("ended", "")),
     )
+
+
+def _of_stages(run: Row, what: str, last: float, details: Mapping[str, Any]) -> Any:
+    """The sum over the stages of a run, of which `last` is that of the last one."""
+    stages = details.get(run["fingerprint"], {}).get("stages", ())
+    return sum(stage[what] for stage in stages) if stages else last
 
 
 def entry_of(name: str) -> str:

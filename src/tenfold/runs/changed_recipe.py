@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from tenfold.core.errors import TenfoldError
+from tenfold.data.formats import FORMATS, Format
 from tenfold.data.places import Places
 from tenfold.data.schemes import SCHEMES
 from tenfold.encodings import ENCODINGS, PositionalEncoding
@@ -110,8 +111,8 @@ def given(recipe: Recipe) -> str:
     """The label that follows from what the components of a recipe declare: what its method was given.
 
     `calibrated`: an encoding holds what was measured in a trained model. `window`: an encoding bounds how far a token
-    sees. `significance`: an encoding reads an axis on which digits of one power of ten meet. Then what the model
-    declares (`loops`); else `generic`.
+    sees. `significance`: an encoding reads an axis on which digits of one power of ten meet. Then what the format
+    (`significance`: index hints) or the model (`loops`) declares; else `generic`.
 
     >>> given(Recipe(pe="alibi")), given(Recipe(pe={"name": "window", "behind": 1}))
     ('generic', 'window')
@@ -126,7 +127,9 @@ def given(recipe: Recipe) -> str:
     if not _aligned(recipe).isdisjoint(axis for pe in encodings for axis in pe.axes):
         return SIGNIFICANCE
     kind: Any = MODELS[recipe.model.kind]
-    return kind.gives or GENERIC
+    formats: dict[str, Any] = {name: FORMATS[name] for name in FORMATS.names()}  # of problems
+    written = formats.get(recipe.format.name, Format)
+    return written.gives or kind.gives or GENERIC
 
 
 def _encodings(recipe: Recipe) -> list[PositionalEncoding]:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from tenfold.core.errors import TenfoldError
+from tenfold.data.formats.hinted import Hinted
 from tenfold.data.formats.interleaved import Interleaved
 from tenfold.data.formats.numeric import InPlace, Reversed
+from tenfold.data.formats.spaced import Spaced
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.comparison import Comparison
@@ -40,6 +42,55 @@ def test_write_and_read(written, problem, question, answer, task):
     assert v.text(line.answer.tokens[0]) == answer
     assert written.read(line.answer.tokens[0], v, examples) == task.truth(examples, 0)
     assert line.graded[0] == len(answer.rstrip("_"))
+
+
+def test_hints_are_a_run_in_order_and_the_same_at_every_number(task):
+    """The same problem alone and among longer ones has the same hints, and all problems together show all hints."""
+    written = Hinted(hints=6)
+    v, seen = written.vocabulary(task), set()
+    together = task.sample(300, 3, np.random.default_rng(0), samplers.lengths)
+    line = written.write(together, v)
+    for row in range(len(together)):
+        alone = written.write(together.rows([row]), v)
+        size = int(alone.question_length[0])
+        tokens = alone.question.tokens[0]
+        assert line.question.tokens[row, -size:].tolist() == tokens.tolist()
+        hints = tokens[tokens >= len(v.symbols)] - len(v.symbols)
+        first = int(hints[0])
+        lengths = together.lengths[row].tolist()
+        assert hints.tolist() == [first + i for length in lengths for i in range(length)]
+        graded = alone.answer.tokens[0, : int(alone.graded[0])]
+        assert (graded[0:-1:2] - len(v.symbols)).tolist() == [
+            *range(first, first + len(graded) // 2)
+        ]
+        assert graded[-1] == v.end
+        assert first + max(lengths) <= 6
+        seen |= set(hints.tolist())
+    assert seen == {0, 1, 2, 3, 4}  # the last is for what overflows
+    with pytest.raises(
+        TenfoldError, match=r"8 digits does not fit .* with 6 hints; 8 hints would be right"
+    ):
+        written.write(task.sample(1, 7, np.random.default_rng(0)), v)
+
+
+def test_spaces_stand_where_the_digits_of_a_problem_say(task):
+    written = Spaced(share=0.5)
+    v = written.vocabulary(task)
+    together = task.sample(300, 4, np.random.default_rng(0), samplers.lengths)
+    line, bare = written.write(together, v), Interleaved().write(together, v)
+    space, spaces = len(v.symbols), 0
+    for row in range(len(together)):
+        size = int(line.question_length[row])
+        tokens = line.question.tokens[row, len(line.question.tokens[row]) - size :]
+        alone = written.write(together.rows([row]), v)
+        assert alone.question.tokens[0].tolist() == tokens.tolist()
+        plain = bare.question.tokens[row, -int(bare.question_length[row]) :]
+        assert tokens[tokens != space].tolist() == plain.tolist()
+        spaces += int((tokens == space).sum())
+    assert 0.45 < spaces / int(bare.question_length.sum()) < 0.55
+    assert np.array_equal(line.answer.tokens, bare.answer.tokens)
+    with pytest.raises(TenfoldError, match="share"):
+        Spaced(share=1.5)
 
 
 OTHERS = [  # task, format, problem, question, answer as written

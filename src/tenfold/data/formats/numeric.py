@@ -54,6 +54,7 @@ class Format(ABC):
 
     name: ClassVar[str]
     layouts: ClassVar[frozenset[str]]
+    gives: ClassVar[str] = ""  # the label of a method that is given this text; see the glossary
     marked: bool = False  # whether the operator has a column, the first above all digits
 
     @abstractmethod

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,16 @@ class Squeeze:
     def line(self, line: Line, pad: int) -> Line:
         facts = (line.role, line.significance, line.column)
         return Line(self(line.tokens, pad), *(self(fact, -1) for fact in facts))
+
+
+def alternating(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """A column of one and a column of the other in turn: (N, T), (N, T) -> (N, 2T).
+
+    >>> alternating(np.array([[1, 3]]), np.array([[2, 4]])).tolist()
+    [[1, 2, 3, 4]]
+    """
+    pairs = np.stack(np.broadcast_arrays(first, second), -1)
+    return pairs.reshape(len(pairs), -1)
 
 
 class Woven(InPlace):
