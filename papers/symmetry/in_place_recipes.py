@@ -249,13 +249,13 @@ LONG = merge(
 )
 DRAWN = {
     "relative": {"words": "5-digit addition ", "claim": "symmetry/fig2-rpe-to-50"},
-    # laptop scale: about 80 minutes on one idle core. Eight heads, as in the paper. With two heads, twice the rate and a tenth
+    # laptop scale: about 50 minutes on one idle core. Eight heads, as in the paper. With two heads, twice the rate and a tenth
     # of the decay, sums of 10 digits are lost again after 3,000 steps (LAB.md).
     "relative-post": merge(
         {
             "words": "5-digit addition with norms after each block ",
             "claim": "symmetry/fig2-rpe-to-50",
-            "train": {"steps": 30000, "lr": 0.0005, "weight_decay": 0.1},
+            "train": {"steps": 20000, "lr": 0.0005, "weight_decay": 0.1},
             "eval": {
                 "slices": ["uniform"],
                 "lengths": [5, 10, 20, 30, 40, 49, 50],
