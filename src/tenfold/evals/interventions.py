@@ -106,10 +106,9 @@ def answers(examiner: Examiner, model: Answerer, examples: Examples) -> tuple[In
     -1 where there is no such column; above a number's end, what the format has there.
     """
     vocabulary = examiner.batcher.vocabulary
-    linear = bool(getattr(model, "linear", False))
     answered: list[Ints] = []
     true: list[Ints] = []
-    for batch in examiner.batches(examples, linear):
+    for batch in examiner.batches(examples, model):
         column = batch.sequence.places["column"][:, -batch.read :].cpu().numpy()
         column = np.broadcast_to(column, batch.target.shape)
         target = batch.target.masked_fill(batch.target == IGNORED, vocabulary.end)
