@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default=",".join(FULL), help="attacks, separated by commas")
     parser.add_argument("--case", type=int, help="only the case with this number")
+    parser.add_argument("--first", type=int, default=0, help="go on from the case with this number")
     parser.add_argument("--minutes", type=float, default=600.0, help="no new case after this time")
     parser.add_argument("--short", action="store_true", help="a few cases of each, without Ray")
     options = parser.parse_args()
@@ -57,7 +58,7 @@ def main() -> None:
             several = range(
                 SHORT[name] if options.short else max(1, FULL[name] * options.count // 1000)
             )
-            numbers = several if options.case is None else [options.case]
+            numbers = several[options.first :] if options.case is None else [options.case]
             outcomes.append(attack(name, cases[name], numbers, options.seed, until))
             print(outcomes[-1].row(), flush=True)
     raise SystemExit(any(each.failures for each in outcomes))
