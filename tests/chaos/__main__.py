@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib
 import pkgutil
 import tempfile
@@ -25,7 +26,7 @@ FULL = {
     "damage": 1000,
     "fuzz": 10000,
     "sweeps": 80,
-    "ray": 4,
+    "ray": 10,
 }
 SHORT = {"kills": 3, "events": 5, "power": 4, "signals": 3, "damage": 4, "fuzz": 29, "sweeps": 3}
 MAKERS: dict[str, Callable[[Path], dict[str, Case]]] = {}
@@ -94,11 +95,18 @@ def _damage(folder: Path) -> dict[str, Case]:
 def _sweeps(folder: Path) -> dict[str, Case]:
     from tests.chaos.sweeps import SweepAttacks
 
-    attacks = SweepAttacks(folder)
-    return {"sweeps": attacks.local, "ray": attacks.ray}
+    return {"sweeps": SweepAttacks(folder).local}
 
 
-MAKERS |= dict.fromkeys(("sweeps", "ray"), _sweeps)
+def _ray(folder: Path) -> dict[str, Case]:
+    from tests.chaos.ray_sweeps import RayAttacks
+
+    attacks = RayAttacks(folder)
+    atexit.register(attacks.close)
+    return {"ray": attacks.disturbed}
+
+
+MAKERS |= {"sweeps": _sweeps, "ray": _ray}
 MAKERS |= dict.fromkeys(("kills", "events", "power", "signals"), _training)
 MAKERS |= dict.fromkeys(("damage", "fuzz"), _damage)
 

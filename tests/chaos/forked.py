@@ -55,10 +55,11 @@ def run(
     *,
     during: Callable[[int], None] | None = None,
     patient: bool = False,
+    hang: float = HANG,
 ) -> Ended:
     """Run `action` in a forked process in `folder`; `during` is called with the process's number meanwhile.
 
-    A process hangs if it does not end within 30 seconds of its own time. If it is `patient`, it is watched for 3 seconds
+    A process hangs if it does not end within `hang` seconds of its own time. If it is `patient`, it is watched for 3 seconds
     first. One that shows by then, or later, what it does is interrupted, as a person would, and has 30 seconds to end.
     """
     out, err = folder / ".out", folder / ".err"
@@ -73,15 +74,20 @@ def run(
     try:
         if during is not None:
             during(pid)
-        hung = not _ends(pid, handle, SHOWN if patient else HANG)
+        hung = not _ends(pid, handle, SHOWN if patient else hang)
         if hung and patient and not err.stat().st_size + out.stat().st_size:
-            hung = not _ends(pid, handle, HANG - SHOWN)
+            hung = not _ends(pid, handle, hang - SHOWN)
         if hung and patient and err.stat().st_size + out.stat().st_size:
             os.kill(pid, signal.SIGINT)
-            hung = not _ends(pid, handle, HANG)
+            hung = not _ends(pid, handle, hang)
         if hung:
             os.killpg(pid, signal.SIGKILL)
         _, status, used = os.wait4(pid, 0)
+    except BaseException:  # whoever stops the harness stops its case
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
     finally:
         os.close(handle)
     text = [path.read_bytes().decode(errors="replace") for path in (out, err)]
@@ -92,10 +98,10 @@ def run(
 
 
 def _ends(pid: int, handle: int, seconds: float) -> bool:
-    """Whether a process ends within so many seconds of its own time, or two minutes of any."""
+    """Whether a process ends within so many seconds of its own time, or two minutes and more of any."""
     began, used = time.monotonic(), _used(pid)
     while not select.select([handle], [], [], 0.5)[0]:
-        if _used(pid) - used > seconds or time.monotonic() - began > 4 * HANG:
+        if _used(pid) - used > seconds or time.monotonic() - began > 4 * max(seconds, HANG):
             return False
     return True
 
