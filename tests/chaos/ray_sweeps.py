@@ -30,7 +30,7 @@ class RayAttacks:
 
     def __init__(self, folder: Path) -> None:
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        os.environ["RAY_worker_niceness"] = "0"  # as this process; Ray's own is 15
+        os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (Ray spells it so; its own is 15)
         self.expected = SweepAttacks(folder).expected
         self.folder = folder / "ray"
         self.folder.mkdir()
