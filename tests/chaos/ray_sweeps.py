@@ -39,6 +39,7 @@ class RayAttacks:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # Ctrl-C is for this process, which then ends the cluster
         )
         self.state = self._told()
         self.driver = sweep("ray", self.state["address"])

@@ -18,7 +18,7 @@ class Peak(TorchDispatchMode):
     """Counts the bytes of the tensors that were made since it was entered and still exist; `most` is their maximum."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.now = self.most = 0
         self._known: set[int] = set()
 
