@@ -247,3 +247,12 @@ def test_the_demo_installs_no_tools_of_development(tmp_path):
     (tmp_path / ".venv/.demo").unlink()
     for target in ("demo", "test"):
         assert "pip" not in planned(target)
+
+
+def test_a_folder_whose_recipe_is_gone_is_named(tenfold, tmp_path):
+    (tmp_path / "runs" / "lost").mkdir(parents=True)
+    (tmp_path / "runs" / "lost" / "result.json").write_text("{}")
+    code, out, _ = tenfold("ls", "runs")
+    assert code == 0
+    assert "lost" in out
+    assert "damaged: runs/lost is not a run: recipe.yaml is missing" in " ".join(out.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib
 import pkgutil
 import tempfile
@@ -25,7 +26,7 @@ FULL = {
     "damage": 1000,
     "fuzz": 10000,
     "sweeps": 80,
-    "ray": 4,
+    "ray": 10,
 }
 SHORT = {"kills": 3, "events": 5, "power": 4, "signals": 3, "damage": 4, "fuzz": 29, "sweeps": 3}
 MAKERS: dict[str, Callable[[Path], dict[str, Case]]] = {}
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default=",".join(FULL), help="attacks, separated by commas")
     parser.add_argument("--case", type=int, help="only the case with this number")
+    parser.add_argument("--first", type=int, default=0, help="go on from the case with this number")
     parser.add_argument("--minutes", type=float, default=600.0, help="no new case after this time")
     parser.add_argument("--short", action="store_true", help="a few cases of each, without Ray")
     options = parser.parse_args()
@@ -57,7 +59,7 @@ def main() -> None:
             several = range(
                 SHORT[name] if options.short else max(1, FULL[name] * options.count // 1000)
             )
-            numbers = several if options.case is None else [options.case]
+            numbers = several[options.first :] if options.case is None else [options.case]
             outcomes.append(attack(name, cases[name], numbers, options.seed, until))
             print(outcomes[-1].row(), flush=True)
     raise SystemExit(any(each.failures for each in outcomes))
@@ -93,11 +95,18 @@ def _damage(folder: Path) -> dict[str, Case]:
 def _sweeps(folder: Path) -> dict[str, Case]:
     from tests.chaos.sweeps import SweepAttacks
 
-    attacks = SweepAttacks(folder)
-    return {"sweeps": attacks.local, "ray": attacks.ray}
+    return {"sweeps": SweepAttacks(folder).local}
 
 
-MAKERS |= dict.fromkeys(("sweeps", "ray"), _sweeps)
+def _ray(folder: Path) -> dict[str, Case]:
+    from tests.chaos.ray_sweeps import RayAttacks
+
+    attacks = RayAttacks(folder)
+    atexit.register(attacks.close)
+    return {"ray": attacks.disturbed}
+
+
+MAKERS |= {"sweeps": _sweeps, "ray": _ray}
 MAKERS |= dict.fromkeys(("kills", "events", "power", "signals"), _training)
 MAKERS |= dict.fromkeys(("damage", "fuzz"), _damage)
 

@@ -25,7 +25,7 @@ CHANGES = (
     "--eval.validation", "[3]",
 )  # fmt: skip
 SAID = re.compile(
-    r"damaged|unverified|unknown|leads out|cannot be read|no regular file|was changed|is not right",
+    r"damaged|unverified|unknown|leads out|cannot be read|no regular file|was changed|is not right|\.(json|yaml) is missing",
     re.IGNORECASE,
 )
 SECONDS = re.compile(r"\d+(\.\d+)? (s|ms|seconds|minutes)\b|\d{4}-\d\d-\d\d[T ][\d:.+]+")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HANG = 30.0  # seconds
+SHOWN = 3.0  # seconds, after which a command that says what it does has shown that it works
 MEMORY = 4 * 2**30  # bytes
 Action = Callable[[], None]
 
@@ -54,11 +55,12 @@ def run(
     *,
     during: Callable[[int], None] | None = None,
     patient: bool = False,
+    hang: float = HANG,
 ) -> Ended:
     """Run `action` in a forked process in `folder`; `during` is called with the process's number meanwhile.
 
-    A process hangs if it does not end within 30 seconds of its own time. One that is `patient` and shows by then what it
-    does is interrupted, as a person would, and then has 30 seconds to end.
+    A process hangs if it does not end within `hang` seconds of its own time. If it is `patient`, it is watched for 3 seconds
+    first. One that shows by then, or later, what it does is interrupted, as a person would, and has 30 seconds to end.
     """
     out, err = folder / ".out", folder / ".err"
     for path in (out, err):
@@ -72,13 +74,20 @@ def run(
     try:
         if during is not None:
             during(pid)
-        hung = not _ends(pid, handle)
+        hung = not _ends(pid, handle, SHOWN if patient else hang)
+        if hung and patient and not err.stat().st_size + out.stat().st_size:
+            hung = not _ends(pid, handle, hang - SHOWN)
         if hung and patient and err.stat().st_size + out.stat().st_size:
             os.kill(pid, signal.SIGINT)
-            hung = not _ends(pid, handle)
+            hung = not _ends(pid, handle, hang)
         if hung:
             os.killpg(pid, signal.SIGKILL)
         _, status, used = os.wait4(pid, 0)
+    except BaseException:  # whoever stops the harness stops its case
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
     finally:
         os.close(handle)
     text = [path.read_bytes().decode(errors="replace") for path in (out, err)]
@@ -88,11 +97,11 @@ def run(
     return Ended(code, *text, seconds, used.ru_maxrss * 1024, hung)
 
 
-def _ends(pid: int, handle: int) -> bool:
-    """Whether a process ends within `HANG` seconds of its own time, or four times as many of any."""
+def _ends(pid: int, handle: int, seconds: float) -> bool:
+    """Whether a process ends within so many seconds of its own time, or two minutes and more of any."""
     began, used = time.monotonic(), _used(pid)
     while not select.select([handle], [], [], 0.5)[0]:
-        if _used(pid) - used > HANG or time.monotonic() - began > 4 * HANG:
+        if _used(pid) - used > seconds or time.monotonic() - began > 4 * max(seconds, HANG):
             return False
     return True
 

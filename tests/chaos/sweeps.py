@@ -1,7 +1,7 @@
 """Disturbed sweeps: workers and drivers that are killed, two drivers, a full disk, a read-only folder, clocks that jump.
 
 However it was disturbed, the sweep that is called again completes every run exactly once, with the results of a sweep
-that was left alone. Local workers are forked here, so that they need not import torch; `--on ray` starts a cluster.
+that was left alone. Workers are forked here, so that they need not import torch; `ray_sweeps.py` has those of Ray.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class SweepAttacks:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "sweeps"
-        self.folder.mkdir()
+        self.folder.mkdir(exist_ok=True)
         place = self._place("alone")
         began = time.monotonic()
-        ended = run(_sweep(), place)
+        ended = run(sweep(), place)
         self.seconds = time.monotonic() - began
         if ended.code:
             raise SystemExit(f"a sweep that is left alone fails: {ended.err}")
-        self.expected = _results(place / "runs")
+        self.expected = results(place / "runs")
 
     def local(self, number: int, draw: random.Random) -> str | None:
         name, way = list(self.ways().items())[number % len(self.ways())]
@@ -68,18 +68,9 @@ class SweepAttacks:
             "read-only folder": lambda place, draw: self._failing(place, draw, errno.EROFS),
         }
 
-    def ray(self, number: int, draw: random.Random) -> str | None:
-        """On a Ray cluster of this machine: the driver or a worker is killed, then the sweep is called again."""
-        disturb = (_kill_driver, _kill_worker)[number % 2]
-        place = self._place(f"ray-{number}")
-        run(
-            _sweep(on="ray"), place, during=lambda pid: self._later(pid, place, draw, disturb, 12.0)
-        )
-        return self._completed(place)
-
     def _during(self, place: Path, draw: random.Random, disturb: Disturb) -> str | None:
         ended = run(
-            _sweep(), place, during=lambda pid: self._later(pid, place, draw, disturb, self.seconds)
+            sweep(), place, during=lambda pid: self._later(pid, place, draw, disturb, self.seconds)
         )
         return None if ended.code < 0 else ended.problem()
 
@@ -98,9 +89,9 @@ class SweepAttacks:
             if (other := os.fork()) == 0:
                 time.sleep(wait)
                 with contextlib.suppress(BaseException):
-                    _sweep()()
+                    sweep()()
                 os._exit(0)
-            _sweep()()
+            sweep()()
             os.waitpid(other, 0)
 
         ended = run(both, place)
@@ -116,7 +107,7 @@ class SweepAttacks:
                     raise OSError(number, os.strerror(number), path)
 
             Disk(place / "runs", handler)
-            _sweep()()
+            sweep()()
 
         ended = run(action, place)
         return None if "Traceback" not in ended.err else f"traceback: {ended.err.strip()[-200:]}"
@@ -124,10 +115,10 @@ class SweepAttacks:
     def _completed(self, place: Path) -> str | None:
         for path in place.rglob("lease-*"):
             os.utime(path)
-        ended = run(_sweep(), place)
+        ended = run(sweep(), place)
         if ended.code:
             return f"does not complete: {ended.problem() or ended.err.strip()[-300:]}"
-        now = _results(place / "runs")
+        now = results(place / "runs")
         if now != self.expected:
             return f"other results: {len(now)} of {len(self.expected)} runs are there"
         left = [path.name for path in (place / "runs").glob(".sweep-*")]
@@ -140,7 +131,7 @@ class SweepAttacks:
         return place
 
 
-def _sweep(on: str = "local") -> Action:
+def sweep(on: str = "local", address: str | None = None) -> Action:
     def action() -> None:
         if on == "local":
             context = multiprocessing.get_context("fork")
@@ -149,7 +140,7 @@ def _sweep(on: str = "local") -> Action:
         lease.Lease.__init__.__defaults__ = (0.0, 3.0)  # seconds without a renewal, not a minute
         recipes = [RECIPE.replace(seed=seed) for seed in range(SEEDS)]
         try:
-            run_sweep(recipes, Path("runs"), on=on, workers=2).complete()
+            run_sweep(recipes, Path("runs"), on=on, workers=2, address=address).complete()
         except TenfoldError as error:  # as the command line has it
             print(f"error: {error}", file=sys.stderr)
             raise SystemExit(error.exit_code) from None
@@ -199,7 +190,7 @@ def _jump(seconds: float) -> Disturb:
     return disturb
 
 
-def _results(runs: Path) -> dict[str, Any]:
+def results(runs: Path) -> dict[str, Any]:
     """The rows and the number of results of every run."""
     return {
         path.parent.name: json.loads(path.read_bytes())["rows"]

@@ -14,7 +14,7 @@ from tenfold.data.tasks import TASKS
 from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.data.tasks.arithmetic.comparison import Comparison
 from tenfold.evals import exact_match as exact
-from tenfold.evals.exact_match import SLICES, Examiner
+from tenfold.evals.exact_match import SLICES, Examiner, RowMemory
 
 LENGTHS = (1, 2, 5, 8)
 WRITTEN = [
@@ -219,7 +219,7 @@ def test_batches_stay_within_the_memory(task, monkeypatch, rng):
         [np.pad(short.operands, ((0, 0), (0, 0), (0, 59))), *[long.operands] * 30]
     )
     examples = task.solve(operands, np.concatenate([short.lengths, *[long.lengths] * 30]))
-    examiner = Examiner(batcher, heads=4, width=16)
+    examiner = Examiner(batcher, memory=RowMemory(heads=4, width=16))
     for batch in examiner.batches(examples):
         rows, tokens = batch.sequence.tokens.shape
         assert rows * 4 * 3 * 4 * tokens**2 <= 2**23
@@ -278,7 +278,20 @@ def test_unknown_slice(task):
         examiner.rows(Oracle(examiner.batcher), (5,), ("uniforn",), n=5)
 
 
-def test_an_input_that_no_memory_holds(task):
+def test_a_length_that_no_memory_holds_is_refused_before_a_problem_is_drawn(task, monkeypatch):
+    examiner, oracle = Examiner(batcher := Batcher(task, Reversed(), "causal")), Oracle(batcher)
+    monkeypatch.setattr(Examiner, "problems", None)
+    with pytest.raises(TenfoldError, match=r"^a length of 20,000 needs about 328\.8 GiB") as caught:
+        examiner.rows(oracle, (5, 20_000), n=1)
+    most = int(str(caught.value).rpartition("a length of ")[2].replace(",", ""))
+    examiner.check_memory([most], oracle)
+    with pytest.raises(TenfoldError, match="needs about"):
+        examiner.check_memory([4 * most], oracle)
+
+
+def test_a_question_that_no_memory_holds_is_refused_before_it_is_laid_out(task, monkeypatch):
     examiner = Examiner(Batcher(task, Reversed(), "causal"))
-    with pytest.raises(TenfoldError, match=r"input of \d+ tokens needs about \d+ GiB"):
-        examiner.rows(Oracle(examiner.batcher), (20_000,), n=1)
+    question = task.parse("9" * 20_000 + "+1")
+    monkeypatch.setattr(Batcher, "__call__", None)
+    with pytest.raises(TenfoldError, match=r"an input of 20,001 tokens needs about 35\.9"):
+        list(examiner.answers(Oracle(examiner.batcher), question))

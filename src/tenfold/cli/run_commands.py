@@ -173,6 +173,13 @@ def eval(
         Path | None,
         Parameter(help="Also write every problem and answer to this file: .jsonl or .parquet."),
     ] = None,
+    force: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Also measure lengths at which one problem takes over 4 GiB of memory.",
+        ),
+    ] = False,
     include: Include = (),
     json_: Annotated[Json, Parameter(name="--json")] = False,
 ) -> None:
@@ -194,7 +201,7 @@ def eval(
     include_files(include)
     wanted = parse_lengths(lengths) if lengths is not None else None
     parts = slices.split(",") if slices is not None else None
-    others = encodings_in(encodings, ("lengths", "slices", "n", "cut_at_trf", "trf_within", "seed", "checkpoint", "log_samples", "include", "json"))  # fmt: skip
+    others = encodings_in(encodings, ("lengths", "slices", "n", "cut_at_trf", "trf_within", "seed", "checkpoint", "log_samples", "force", "include", "json"))  # fmt: skip
     if trf_within is not None and cut_at_trf is None:
         raise TenfoldError(f"--trf-within {trf_within} goes with --cut-at-trf, such as 0.05")
     if cut_at_trf is not None and others:
@@ -210,7 +217,15 @@ def eval(
     ):
         progress = watch.counting(f"measuring the {checkpoint} checkpoint")
         rows = opened.evaluate(
-            wanted, parts, n, which=checkpoint, seed=seed, progress=progress, log=log, **others
+            wanted,
+            parts,
+            n,
+            which=checkpoint,
+            seed=seed,
+            progress=progress,
+            log=log,
+            force=force,
+            **others,
         )
     if json_:
         known = {

@@ -70,6 +70,12 @@ class Batch:
         """How many positions at the end of the sequence are read."""
         return self.target.shape[1]
 
+    @property
+    def row_tokens(self) -> int:
+        """Tokens of a row, of the source and the sequence."""
+        sources = 0 if self.source is None else self.source.tokens.shape[1]
+        return sources + self.sequence.tokens.shape[1]
+
     def to(self, device: torch.device | str) -> Batch:
         source = None if self.source is None else self.source.to(device)
         return Batch(self.sequence.to(device), self.target.to(device), self.given, source)

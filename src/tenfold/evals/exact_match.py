@@ -22,17 +22,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tenfold.core.errors import TenfoldError, unknown
+from tenfold.core.stored_files import LARGEST_DATA
 from tenfold.data.batch import IGNORED, Batch, Batcher
 from tenfold.data.formats.numeric import Format
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import Examples, Ints, Sampler, Task, check_length
 from tenfold.evals.statistics import Measurement, wilson
+from tenfold.models import Model
 
 MEMORY = 2**29  # bytes that one batch of an evaluation may take
+MOST = min(8 * MEMORY, LARGEST_DATA)  # that one problem may take, which then fills a batch
+TOKEN = 512  # bytes of a token whose neighbours are gathered
+SPREAD = 6  # times as much as attention usually takes, some encodings take at the most
+SHORT = 100  # digits of a problem on which that is measured
+WORDY = 64  # tokens for each digit of a problem: more than formats write
 SAMPLE = 8  # problems of a length and slice whose answers whole sequences must confirm
-
-
-# Is called with a graded batch: length, slice, its problems, the answers (B, A), and whether each is right (B,).
+# Called with a graded batch: length, slice, its problems, the answers (B, A), and whether each is right (B,).
 Log = Callable[[int, str, Examples, Ints, NDArray[np.bool_]], None]
 
 
@@ -52,13 +57,48 @@ class Sampled(Protocol):
 
 
 @dataclass(frozen=True)
+class RowMemory:
+    """Bytes that a row of tokens takes when a model of this size answers it.
+
+    Attention compares all pairs of tokens. Without it, or with neighbours alone, memory is linear in the length.
+    """
+
+    heads: int = 8
+    width: int = 128
+    most: float = MOST  # for one row
+    hint: str = ""  # what can be done about a row that takes more
+    factor: float = 1.0  # that attention with this encoding takes of what it usually takes
+
+    def row(self, tokens: int, model: object = None) -> float:
+        """As this model answers it; None: it attends."""
+        if getattr(model, "linear", False):
+            return TOKEN * tokens
+        pairs = 12 * self.heads * tokens**2 if getattr(model, "attends", True) else 0
+        return self.factor * (pairs + 64 * self.width * tokens)
+
+    def check(self, tokens: int, model: object = None, length: int | None = None) -> None:
+        """Raise for a row that takes too much, with the tokens, or the length, that would fit."""
+        need, fits = self.row(tokens, model), 1
+        if need <= self.most:
+            return
+        while self.row(2 * fits, model) <= self.most:
+            fits *= 2
+        what, most = f"an input of {tokens:,} tokens", f"{fits:,} tokens"
+        if length is not None:
+            what, most = (f"a length of {n:,}" for n in (length, length * fits // tokens))
+        raise TenfoldError(
+            f"{what} needs about {need / 2**30:,.1f} GiB of memory, and one problem may take {self.most / 2**30:.1f} of the "
+            f"{2 * LARGEST_DATA / 2**30:.1f} GiB of this machine; this model can answer {most}{self.hint}"
+        )
+
+
+@dataclass(frozen=True)
 class Examiner:
     """Grades a model on problems of a task. The problems depend on the seed, the length and the slice only."""
 
     batcher: Batcher
     seed: int = 0
-    heads: int = 8  # of the model, for the memory that attention takes
-    width: int = 128
+    memory: RowMemory = RowMemory()
     device: str = "cpu"
 
     def rows(
@@ -76,6 +116,7 @@ class Examiner:
         """
         if n < 1:
             raise TenfoldError(f"{n} problems; at least 1 is needed")
+        self.check_memory(lengths, model)
         of = len(self.samplers(lengths, slices))
         rows: list[Measurement] = []
         for done, (length, label, examples) in enumerate(self.questions(lengths, slices, n)):
@@ -83,6 +124,34 @@ class Examiner:
             if progress is not None:
                 progress(done + 1, of)
         return rows
+
+    def check_memory(self, lengths: Sequence[int], model: object = None) -> None:
+        """Raise for a length whose problems take more memory than one may, before any is drawn."""
+        if SPREAD * self.memory.row(WORDY * (length := max(lengths, default=1))) > self.memory.most:
+            tokens = self.tokens_at(length, model)
+            self.measured_memory(tokens, length, model).check(tokens, model, length)
+
+    def tokens_at(self, length: int, model: object) -> int:
+        """Of a problem of this length; it is made only if a token a digit fits."""
+        if self.memory.row(length, model) > self.memory.most:
+            return self._one(SHORT).row_tokens * length // SHORT
+        return self._one(length).row_tokens
+
+    def _one(self, length: int) -> Batch:
+        drawn = self.batcher.task.sample(1, length, np.random.default_rng(0), samplers.exact)
+        return self.batcher(drawn)
+
+    def measured_memory(self, tokens: int, length: int, model: object) -> RowMemory:
+        """The memory of rows; near the most, a short problem tells what the encoding takes."""
+        memory, reads = self.memory, getattr(model, "model", model)
+        near = SPREAD * memory.row(tokens, model) > memory.most
+        if not (near and isinstance(reads, Model)) or getattr(model, "linear", False):
+            return memory
+        from tenfold.evals.peak_memory import peak_bytes
+
+        short = self._one(min(length, SHORT)).to(self.device)
+        usual = memory.row(short.row_tokens, model)
+        return replace(memory, factor=peak_bytes(reads, short) / usual)
 
     def questions(
         self, lengths: Sequence[int], slices: Sequence[str], n: int
@@ -166,30 +235,18 @@ class Examiner:
 
     def answers(self, model: Answerer, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
         """The model's answer and the target of each batch, (B, A) each."""
-        blank = self.batcher.task.vocabulary.pad
-        linear = bool(getattr(model, "linear", False))  # in the length, as gathered neighbours are
-        for batch in self.batches(examples, linear):
-            yield model.answer(batch.without_answer(blank)), batch.target
+        for batch in self.batches(examples, model):
+            yield model.answer(batch.without_answer(self.batcher.task.vocabulary.pad)), batch.target
 
-    def batches(self, examples: Examples, linear: bool = False) -> Iterable[Batch]:
-        """Batches of as many rows as the memory allows, for attention over whole rows or over neighbours."""
+    def batches(self, examples: Examples, model: object = None) -> Iterable[Batch]:
+        """Batches of as many rows as the memory allows, as this model answers them."""
+        self.memory.check(int(examples.lengths.sum(1).max()), model)  # before tokens are laid out
         widest = [int(examples.lengths.sum(1).argmax()), int(examples.longest.argmax())]
-        one = self.batcher(examples.rows(widest))
-        tokens = one.sequence.tokens.shape[1]
-        sources = 0 if one.source is None else one.source.tokens.shape[1]
-        span = tokens + sources
-        row = 512 * span if linear else 4 * (3 * self.heads * span**2 + 16 * self.width * span)
-        if row > 8 * MEMORY:
-            raise TenfoldError(
-                f"an input of {span} tokens needs about {row / 2**30:.0f} GiB of memory; this model can "
-                f"answer up to about {8 * MEMORY // 512 if linear else self._affordable()} tokens"
-            )
-        size = max(1, min(MEMORY // row, 1024))
+        tokens = self.batcher(examples.rows(widest)).row_tokens
+        self.measured_memory(tokens, int(examples.longest.max()), model).check(tokens, model)
+        size = max(1, min(int(MEMORY // self.memory.row(tokens, model)), 1024))
         for start in range(0, len(examples), size):
             yield self.batcher(examples.rows(slice(start, start + size))).to(self.device)
-
-    def _affordable(self) -> int:
-        return int((8 * MEMORY / (12 * self.heads)) ** 0.5)
 
 
 def grade(answer: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -9,7 +9,7 @@ Shapes: N problems, M operands, W their columns, C columns of an answer, all fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,10 +106,9 @@ def answers(examiner: Examiner, model: Answerer, examples: Examples) -> tuple[In
     -1 where there is no such column; above a number's end, what the format has there.
     """
     vocabulary = examiner.batcher.vocabulary
-    linear = bool(getattr(model, "linear", False))
     answered: list[Ints] = []
     true: list[Ints] = []
-    for batch in examiner.batches(examples, linear):
+    for batch in examiner.batches(examples, model):
         column = batch.sequence.places["column"][:, -batch.read :].cpu().numpy()
         column = np.broadcast_to(column, batch.target.shape)
         target = batch.target.masked_fill(batch.target == IGNORED, vocabulary.end)
@@ -147,15 +146,24 @@ def moved(
     return of_model, of_truth
 
 
-def influence(examiner: Examiner, model: Answerer, sets: Sequence[Examples]) -> Influence:
-    """The shares over all digits of all problems of these sets, each digit replaced by all others."""
+def influence(
+    examiner: Examiner,
+    model: Answerer,
+    sets: Sequence[Examples],
+    progress: Callable[[int, int], None] | None = None,
+) -> Influence:
+    """The shares over all digits of all problems of these sets, each digit replaced by all others.
+
+    `progress(done, all)` is called with the number of problems.
+    """
     task = examiner.batcher.task
     terms, width = (max(each.operands.shape[k] for each in sets) for k in (1, 2))
     columns = max(each.answer.shape[1] for each in sets)  # above them there is only padding
     counts = np.zeros((terms, width), dtype=np.int64)
     sums = np.zeros((2, terms, width, columns))
-    right = 0
-    for some in (block for examples in sets for block in _blocks(examples, task.base)):
+    right = done = 0
+    problems = sum(map(len, sets))
+    for some in (block for examples in sets for block in blocks(examples, task.base)):
         answered, true = answers(examiner, model, some)
         right += int((answered == true).all(1).sum())
         changed = changes(task, some)
@@ -163,9 +171,11 @@ def influence(examiner: Examiner, model: Answerer, sets: Sequence[Examples]) -> 
         np.add.at(counts, at, 1)
         for total, each in zip(sums, moved(examiner, model, some, changed), strict=True):
             np.add.at(total[..., : each.shape[1]], at, each[:, :columns])
+        done += len(some)
+        if progress is not None:
+            progress(done, problems)
     with np.errstate(invalid="ignore"):
         shares = sums / counts[..., None]
-    problems = sum(map(len, sets))
     return Influence(problems, counts, shares[0], shares[1], right / problems)
 
 
@@ -178,7 +188,7 @@ def _check(task: Task, examples: Examples) -> None:
         )
 
 
-def _blocks(examples: Examples, base: int) -> Iterator[Examples]:
+def blocks(examples: Examples, base: int) -> Iterator[Examples]:
     """Some problems at a time, so that all their changes fit into memory."""
     size = max(1, ROWS // (int(examples.lengths.sum(1).max()) * (base - 1)))
     for start in range(0, len(examples), size):

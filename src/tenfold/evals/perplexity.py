@@ -27,6 +27,7 @@ from tenfold.data.batch import running_text
 from tenfold.data.schemes import Scheme
 from tenfold.encodings.exact_angles import exactly
 from tenfold.evals.exact_match import MEMORY
+from tenfold.evals.exact_match import MOST as LARGEST
 from tenfold.evals.statistics import Measurement, bootstrap
 from tenfold.models import Model
 
@@ -46,20 +47,25 @@ class TextMemory:
     layers: int = 3
     vocabulary: int = 256
     bytes: int = MEMORY  # that may be taken
+    most: float = LARGEST  # that one block may take
 
     def query(self, length: int) -> int:
         """One token, of which all before it are seen: logits, weights, a bias and distances; then its own logits."""
         return length * (16 * self.heads + 32) + 64 * self.width + 28 * self.vocabulary
 
+    def block(self, length: int) -> int:
+        """One block that is read token by token: keys and values of all, and a query."""
+        return 8 * self.layers * self.width * length + self.query(length)
+
     def plan(self, length: int) -> tuple[int, int]:
         """How many blocks at once, and how many tokens of each."""
-        keys = 8 * self.layers * self.width * length  # and values, of one block
-        if keys + self.query(length) > 8 * self.bytes:
-            most = 8 * self.bytes // (8 * self.layers * self.width + 16 * self.heads + 32)
+        if self.block(length) > self.most:
+            most = int(self.most // (8 * self.layers * self.width + 16 * self.heads + 32))
             raise TenfoldError(
-                f"a length of {length:,} tokens needs about {(keys + self.query(length)) / 2**30:.0f} GiB of memory; "
-                f"this model can read up to about {most:,}"
+                f"a length of {length:,} tokens needs about {self.block(length) / 2**30:.1f} GiB of memory, and one block "
+                f"may take {self.most / 2**30:.1f} GiB; this model can read up to about {most:,} (--force goes on)"
             )
+        keys = self.block(length) - self.query(length)  # and values, of one block
         part = max(1, min(length, MOST, self.bytes // self.query(length)))
         blocks = max(1, self.bytes // (part * self.query(length) + keys))
         return min(blocks, 256), part

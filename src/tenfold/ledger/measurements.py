@@ -10,7 +10,7 @@ from tenfold.data.batch import Batcher
 from tenfold.data.formats.numeric import Format
 from tenfold.data.tasks import samplers
 from tenfold.data.tasks.task import Sampler
-from tenfold.evals.exact_match import Answerer, Examiner
+from tenfold.evals.exact_match import Answerer, Examiner, RowMemory
 from tenfold.evals.statistics import Measurement
 from tenfold.ledger.experiments import Lab
 from tenfold.results.row_schema import Row
@@ -101,7 +101,7 @@ def examiner_of(run: Run, written: Format | None = None) -> Examiner:
     """What asks a run its problems, as its recipe writes them or in another format of the same layout."""
     own, size = run.built.batcher, run.recipe.model
     batcher = own if written is None else Batcher(own.task, written, own.layout, own.schemes)
-    return Examiner(batcher, 0, size.heads, size.width, run.recipe.train.device)
+    return Examiner(batcher, 0, RowMemory(size.heads, size.width), run.recipe.train.device)
 
 
 def checkpoints(lab: Lab, run: Run) -> Iterator[Row]:

@@ -418,6 +418,11 @@ class Swift:
         """Whether time and memory grow linearly with the length."""
         return self.local is not None
 
+    @property
+    def attends(self) -> bool:
+        """Whether the model compares all pairs of tokens, if it is not local."""
+        return self.model.attends
+
     def answer(self, batch: Batch) -> Tensor:
         if self.local is not None:
             self.model.check(batch)
@@ -433,7 +438,7 @@ class Swift:
 
         An answer from which the whole sequence predicts that same answer, token by token, is the greedy one.
         """
-        rows = min(len(batch), CONFIRMED // _pairs(batch))
+        rows = min(len(batch), CONFIRMED // batch.row_tokens**2)
         if not rows:
             return 0
         batch = batch.rows(slice(0, rows))
@@ -449,12 +454,6 @@ class Swift:
 
 # Of models that are in use: windows do not change with the weights, so each model is tested once.
 _SEEN: WeakKeyDictionary[Model, tuple[Batcher, Local | None]] = WeakKeyDictionary()
-
-
-def _pairs(batch: Batch) -> int:
-    """Pairs of tokens in one row of a batch."""
-    source = 0 if batch.source is None else batch.source.tokens.shape[1]
-    return (batch.sequence.tokens.shape[1] + source) ** 2
 
 
 def _local(model: Model, batcher: Batcher) -> Local | None:

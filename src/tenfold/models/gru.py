@@ -44,6 +44,10 @@ class GRU(Model):
         self.dropout = Dropout(shape.dropout)
         self.head = nn.Linear(width, vocabulary)
 
+    @property
+    def attends(self) -> bool:
+        return False
+
     def check(self, batch: Batch) -> None:
         check_places(self.encodings[0], batch.sequence.places, batch.sequence.places)
 

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import Batch
+from tenfold.models.layers import Mixer
 from tenfold.models.stack import Stack
 
 # Parameters of a constructor that the other keys of a recipe fill in; the rest are the options of `model`.
@@ -55,6 +56,11 @@ class Model(nn.Module, ABC):
     def device(self) -> torch.device:
         return next(self.parameters()).device
 
+    @property
+    def attends(self) -> bool:
+        """Whether it compares all pairs of tokens, so that its memory grows with the square of the length."""
+        return True
+
     def parameter_count(self) -> int:
         return sum(p.numel() for p in self.parameters())
 
@@ -67,6 +73,10 @@ class AttentionModel(Model):
     def reader(self) -> Stack | None:
         """The stack that reads the question, where that is another one."""
         return None
+
+    @property
+    def attends(self) -> bool:
+        return any(isinstance(each, Mixer) and each.attends for each in self.modules())
 
     def check(self, batch: Batch) -> None:
         """Raise one clear error where the batch is beyond what the encodings can represent."""

@@ -36,6 +36,7 @@ REGISTRIES = {  # of a kind: the module that has its registry, and the registry'
     "trackers": "tenfold.runs.tracking:TRACKERS",
 }
 SLICES = "tenfold.evals.exact_match:SLICES"
+RUN_FILES = ("recipe.yaml", "result.json", "environment.json", "weights.safetensors")
 BY_CLASS = {"mixers"}  # kinds that have several components in a file, each with its own line
 
 
@@ -140,8 +141,7 @@ def _about_example(path: Path) -> str:
 
 def _runs() -> Listing:
     lines = []
-    for path in sorted(Path("runs").glob("*/recipe.yaml")):
-        folder = path.parent
+    for folder in _run_folders():
         try:
             recipe = recipes.stored_recipe(folder)
             steps = Checkpoints(folder / "checkpoints").steps()
@@ -151,6 +151,11 @@ def _runs() -> Listing:
         except TenfoldError as error:
             lines.append((folder.name, f"damaged: {error}"))
     return lines
+
+
+def _run_folders() -> list[Path]:
+    """The folders in `runs` that have a file of a run, also where another is missing."""
+    return sorted({path.parent for name in RUN_FILES for path in Path("runs").glob(f"*/{name}")})
 
 
 def _proved() -> Listing:
@@ -173,6 +178,6 @@ LISTINGS: dict[str, Callable[[], Listing]] = {
 COUNTS: dict[str, Callable[[], int]] = {  # where counting needs less than listing
     "slices": lambda: component_count(SLICES),
     "recipes": lambda: len(recipes.names()),
-    "runs": lambda: sum(1 for _ in Path("runs").glob("*/recipe.yaml")),
+    "runs": lambda: len(_run_folders()),
     "proved": lambda: len(recipes.shipped_names()),
 }

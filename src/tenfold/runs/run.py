@@ -216,6 +216,7 @@ class Run:
         seed: int = 0,
         progress: Callable[[int, int], None] | None = None,
         log: SampleSink | None = None,
+        force: bool = False,
         pe: Any = None,
         encoder_pe: Any = None,
         cross_pe: Any = None,
@@ -223,6 +224,8 @@ class Run:
         """Measure the run at these lengths, by default those of its recipe.
 
         `log`, a `SampleLog` or any function, is given the samples of each batch: a list of dicts.
+
+        `force` also measures lengths at which one problem takes more than 4 GiB of memory.
 
         `pe`, `encoder_pe` and `cross_pe` put another encoding in the place of the run's own, where the trained weights
         fit: a name, or a mapping of a name and options. Each measurement then names it in `evaluated_pe`.
@@ -248,6 +251,7 @@ class Run:
             seed=seed,
             progress=progress,
             log=graded,
+            force=force,
         )
         return [replace(row, evaluated_pe=other) for row in rows] if other else rows
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold.core.errors import TenfoldError
+from tenfold.evals.exact_match import MOST, SPREAD, TOKEN
 from tenfold.runs.build import FEW, build, parameter_count
 from tenfold.runs.cost import OPTIMIZED, ROWS, YEAR, count, span
 from tenfold.runs.machine_memory import total
@@ -57,7 +58,8 @@ def check_size(recipe: Recipe, memory: float | None = None) -> None:
     `memory` in bytes; by default what this machine has. Other devices than the CPU have a memory of their own, which is
     not checked.
     """
-    _check(recipe, [_to_count, _to_wait, _to_hold, _to_hold_closely], _memory(memory))
+    stages = [_to_count, _to_wait, _to_hold, _to_hold_closely, _to_measure]
+    _check(recipe, stages, _memory(memory))
 
 
 Bounds = Callable[[Recipe, float], Iterator[Bound]]
@@ -102,6 +104,14 @@ def _to_hold_closely(recipe: Recipe, memory: float) -> Iterator[Bound]:
         yield _in_bytes("a training step needs about", _step, memory)
 
 
+def _to_measure(recipe: Recipe, memory: float) -> Iterator[Bound]:
+    if recipe.train.device == "cpu":
+        most = min(MOST, memory)
+        yield Bound(
+            "one problem of the evaluation needs about", _problem, most, _bytes, f"the most is {_bytes(most)}"
+        )  # fmt: skip
+
+
 def _in_bytes(what: str, need: Callable[[Recipe], float], memory: float) -> Bound:
     return Bound(what, need, memory, _bytes, f"this machine has {_bytes(memory)}")
 
@@ -118,6 +128,18 @@ def _step(recipe: Recipe) -> float:
         return count(build(recipe)).memory_bytes
     one, two = (count(build(recipe.replace(model={"layers": few}))).memory_bytes for few in (1, 2))
     return one + (layers - 1) * (two - one)
+
+
+def _problem(recipe: Recipe) -> float:
+    """With attention between all pairs of tokens, if that fits; otherwise as the model itself answers."""
+    length = _longest(recipe)
+    if TOKEN * length > MOST:  # whatever the model
+        return TOKEN * length
+    built = build(recipe)
+    need = built.source.row_memory(length)
+    if SPREAD * need <= MOST:
+        return need
+    return built.source.row_memory(length, built.source.answerer(built.model()))
 
 
 def _weights(recipe: Recipe) -> float:

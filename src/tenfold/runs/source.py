@@ -5,6 +5,7 @@ A recipe's `task` and `format` name the one or the other; training and runs know
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,14 @@ from tenfold.data.batch import LAYOUTS, Batch, Batcher
 from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples, Ints
 from tenfold.data.tasks.wrappers.label_noise import Noise
-from tenfold.evals.exact_match import SLICES, Answerer, Examiner, Log, grade
+from tenfold.evals.exact_match import (
+    SLICES,
+    Answerer,
+    Examiner,
+    Log,
+    RowMemory,
+    grade,
+)
 from tenfold.evals.statistics import Measurement
 from tenfold.models import Model
 from tenfold.models.decoding import WRITTEN, Swift
@@ -89,8 +97,16 @@ class Source(ABC):
         validation: bool = False,
         progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
+        force: bool = False,
     ) -> list[Measurement]:
-        """Measurements at every length; `validation`: on problems that nothing else uses."""
+        """Measurements at every length; `validation`: on problems that nothing else uses.
+
+        A length at which one problem takes too much memory is refused beforehand, unless `force` is given.
+        """
+
+    @abstractmethod
+    def row_memory(self, length: int, answerer: Any = None) -> float:
+        """Bytes that one problem of this length takes when it is measured."""
 
     @abstractmethod
     def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
@@ -167,7 +183,8 @@ class Problems(Source):
         size = self.recipe.model
         if seed < 0:
             raise TenfoldError(f"a seed of {seed}; at least 0")
-        return Examiner(self.batcher, seed, size.heads, size.width, self.recipe.train.device)
+        memory = RowMemory(size.heads, size.width)
+        return Examiner(self.batcher, seed, memory, self.recipe.train.device)
 
     def answerer(self, model: Model) -> Answerer:
         """The model in the fastest of its ways; one whose answer is read at once has no other."""
@@ -184,10 +201,18 @@ class Problems(Source):
         validation: bool = False,
         progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
+        force: bool = False,
     ) -> list[Measurement]:
-        return self.examiner(VALIDATION if validation else seed).rows(
-            answerer, lengths, slices, n, progress, log
-        )
+        examiner = self.examiner(VALIDATION if validation else seed)
+        most = math.inf if force else examiner.memory.most
+        memory = replace(examiner.memory, most=most, hint=" (--force goes on)")
+        examiner = replace(examiner, memory=memory)
+        return examiner.rows(answerer, lengths, slices, n, progress, log)
+
+    def row_memory(self, length: int, answerer: Any = None) -> float:
+        examiner = self.examiner()
+        tokens = examiner.tokens_at(length, answerer)
+        return examiner.measured_memory(tokens, length, answerer).row(tokens, answerer)
 
     def score(self, rows: Sequence[Measurement]) -> tuple[float, Metrics]:
         right = {row.length: row.value for row in rows if row.metric == "exact"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -124,10 +126,17 @@ class Text(Source):
         validation: bool = False,
         progress: Callable[[int, int], None] | None = None,
         log: Log | None = None,
+        force: bool = False,
     ) -> list[Measurement]:
         if seed < 0:
             raise TenfoldError(f"a seed of {seed}; at least 0")
-        return self._reader(seed, validation).rows(answerer, lengths, slices, n, progress)
+        reader = self._reader(seed, validation)
+        if force:
+            reader = replace(reader, memory=replace(reader.memory, most=math.inf))
+        return reader.rows(answerer, lengths, slices, n, progress)
+
+    def row_memory(self, length: int, answerer: Any = None) -> float:
+        return self.memory.block(length)
 
     def _reader(self, seed: int, validation: bool) -> Reader:
         tokens = self.store.tokens("validation" if validation else "test")

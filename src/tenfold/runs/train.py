@@ -246,7 +246,8 @@ def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
     options = run.recipe.eval
     source, lengths = run.built.source, run.recipe.validated
     answerer, n = source.answerer(model), options.validation_n
-    return source.score(source.measure(answerer, lengths, ["uniform"], n, validation=True))
+    rows = source.measure(answerer, lengths, ["uniform"], n, validation=True, force=True)
+    return source.score(rows)
 
 
 def _measure(
@@ -265,6 +266,7 @@ def _measure(
                 options.slices,
                 options.n,
                 progress=functools.partial(_measured, report, which),
+                force=True,  # `check_size` came first
                 log=None if log is None else describe(log, run.built.batcher, *about),
             )
             rows += [{**row.as_json(), "checkpoint": name} for name in names for row in measured]

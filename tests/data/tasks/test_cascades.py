@@ -1,6 +1,7 @@
 """Cascades and carries in a row, by plain loops; and that drawing by them is uniform."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -79,11 +80,30 @@ def test_lone_carries_are_uniform_over_the_pairs(wanted):
     check_uniform(pairs, lambda rng, n: draw_carries(rng, n, 2, 4, wanted))
 
 
-def test_kept_chains_draw_as_new_ones_do(monkeypatch):
-    """Short chains are kept between batches."""
-    once = draw_cascade(np.random.default_rng(5), 50, 6, 10, 3)
-    monkeypatch.setattr("tenfold.data.tasks.carries.SHORT", 0)
-    assert (draw_cascade(np.random.default_rng(5), 50, 6, 10, 3) == once).all()
+@pytest.mark.parametrize("base", [2, 10])
+@pytest.mark.parametrize("length", [1, 2, 7, 70])
+@pytest.mark.parametrize("draw", [draw_cascade, draw_carries])
+def test_long_chains_draw_as_the_table_does(monkeypatch, base, length, draw):
+    """A table of every column and state is the plain way; long chains compute its numbers when they are needed."""
+    for wanted in sorted({0, 1, 2, length // 2, length - 1, length} & {*range(length + 1)}):
+        drawn = []
+        for short in (0, 100):
+            monkeypatch.setattr("tenfold.data.tasks.carries.SHORT", short)
+            try:
+                drawn.append(draw(np.random.default_rng(5), 50, length, base, wanted).tolist())
+            except TenfoldError:
+                drawn.append(None)
+        assert drawn[0] == drawn[1], wanted
+
+
+def test_the_memory_of_a_long_cascade_grows_with_its_length():
+    tracemalloc.start()
+    try:
+        digits = draw_cascade(np.random.default_rng(0), 2, 2000, 10, 1900)
+        assert tracemalloc.get_traced_memory()[1] < 2000 * 1000  # the table takes 180 MB
+    finally:
+        tracemalloc.stop()
+    assert longest_cascade(digits).tolist() == [1900, 1900]
 
 
 def test_carries_that_a_base_cannot_have(rng):

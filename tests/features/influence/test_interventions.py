@@ -157,3 +157,11 @@ def test_a_product_depends_on_all_of_its_multiplier(make_batcher):
     assert (found.truth[0, 0] > 0.5).all()
     assert (found.model[~np.isnan(found.model)] == 0).all()
     assert np.isnan(found.truth[0, 1:]).all()
+
+
+@pytest.mark.parametrize("words", [(), ("--lists",)])
+def test_a_long_measurement_shows_how_far_it_is(tenfold, words):
+    asked = ("influence", "addition", "--length", 2, "--n", 3, "--out", "page")
+    code, _, err = tenfold(*asked, *words)
+    assert code == 0
+    assert "changing digits" in err

@@ -63,3 +63,10 @@ def test_what_cannot_be_is_one_line(tenfold):
     code, out, err = tenfold("--window", "60")
     assert (code, out) == (2, "")
     assert err == "error: a window of 60 positions on a ring of 51\n"
+
+
+@pytest.mark.parametrize("flag", ["length", "width", "neighbours"])
+def test_what_no_memory_holds_is_refused(tenfold, flag):
+    code, out, err = tenfold("theory", "ring", f"--{flag}", 10**9)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: --{flag} is 1000000000; 5000 is the most")

@@ -140,6 +140,16 @@ def test_a_machine_is_drawn_from_checked_numbers_alone(run, tmp_path, changes):
     assert len(str(caught.value).splitlines()) == 1
 
 
+def test_a_removed_machine_is_missed(run, tmp_path):
+    """The drawing beside it says that there was one."""
+    write_machine(extract_machine(run), run.built.batcher.task, run.folder)
+    (run.folder / "machine.json").unlink()
+    with pytest.raises(
+        TenfoldError, match=r"machine\.json is missing, though machine\.dot is there"
+    ):
+        proof(run, tmp_path)
+
+
 def test_a_machine_of_the_page_is_the_models_own(run, tmp_path):
     """A file that says that the machine is another is not believed either; without time for it, it is unverified."""
     write_machine(extract_machine(run), run.built.batcher.task, run.folder)

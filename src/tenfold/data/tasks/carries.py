@@ -12,7 +12,7 @@ cascade 1.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from tenfold.data.tasks.task import Digits, Ints
 
 DECIDES_NOT, RUNS_ON, STARTS = 0, 1, 2  # a column sums below base - 1, to base - 1, to base or more
 KINDS = (DECIDES_NOT, RUNS_ON, STARTS)
-SHORT = 64  # the most columns of a cached chain
+SHORT = 64  # the most columns of a chain that is a table, and cached
 
 Follow = Callable[[int, int], int | None]  # (class of a column, run before) -> run, or None
 
@@ -103,7 +103,8 @@ class Chain:
     """Sums whose longest run is `wanted`, drawn column by column from the units on.
 
     The state is (run so far, whether `wanted` was reached). Weights are logarithms of the number of completions, so each
-    row is drawn exactly, without rejection.
+    row is drawn exactly, without rejection. This table has one for every column and state: memory grows with the square of
+    the length. `LongChain` computes the same weights when they are needed.
     """
 
     def __init__(
@@ -111,33 +112,28 @@ class Chain:
     ) -> None:
         self.pairs, self.length = pairs, length
         self.start = 1 if wanted == 0 else 0
-        states = 2 * (wanted + 1)
-        self.after = np.full((3, states), -1)
-        for run in range(wanted + 1):
-            for kind in KINDS:
-                then = follow(kind, run)
-                if then is not None and then <= wanted:
-                    for reached in (0, 1):
-                        now = 1 if reached or then == wanted else 0
-                        self.after[kind, 2 * run + reached] = 2 * then + now
+        self.after = _transitions(follow, wanted)  # (3, states)
         # logarithms, because the share of sums with a long cascade is about 10^-length
-        weights = np.full((length + 1, states), -np.inf)
+        weights = np.full((length + 1, self.after.shape[1]), -np.inf)
         weights[length, 1::2] = 0.0
-        self.ahead = np.empty((length, 3, states))  # log of the number of completions by class
-        with np.errstate(divide="ignore"):  # log 0 where a class has no pair
-            choices = [np.log([len(p) for p in kinds])[:, None] for kinds in pairs]
+        self.ahead = np.empty((length, *self.after.shape))  # log of the number of completions
+        choices = [log_counts(kinds)[:, None] for kinds in pairs]
         for column in reversed(range(length)):
             on = np.where(self.after >= 0, weights[column + 1, self.after], -np.inf)
             self.ahead[column] = choices[column] + on
             weights[column] = np.logaddexp.reduce(self.ahead[column])
         self.possible = bool(weights[0, self.start] > -np.inf)
 
+    def ways(self, column: int, state: Ints) -> np.ndarray:
+        """The logarithm of the number of completions by the class of this column, for each of these states: (3, N)."""
+        return self.ahead[column][:, state]
+
     def draw(self, rng: np.random.Generator, n: int) -> Digits:
         state = np.full(n, self.start)
         digits = np.zeros((n, 2, self.length), dtype=np.uint8)
         for column in range(self.length):
             to = self.after[:, state]  # (3, N)
-            ways = self.ahead[column][:, state]
+            ways = self.ways(column, state)
             share = np.exp(ways - ways.max(0)).cumsum(0)
             share /= share[-1]
             kind = (rng.random(n) >= share).sum(0)
@@ -150,6 +146,101 @@ class Chain:
         return digits
 
 
+class LongChain(Chain):
+    """The same sums with memory and time linear in the length.
+
+    With m columns left, a run that may still grow D times ends after j of them: either another column stops it, or it
+    reaches `wanted`, or no column is left. So its weight is a sum over j of the weights of runs of 0 and 1 alone. Prefix
+    sums over m give it at once. `stopped[x][m]` sums them up to m, each divided by the choices of growing; x is 0 before
+    `wanted` was reached and 1 after it.
+    """
+
+    def __init__(
+        self, follow: Follow, pairs: list[list[np.ndarray]], wanted: int, length: int
+    ) -> None:
+        self.pairs, self.length, self.wanted = pairs, length, wanted
+        self.start = 1 if wanted == 0 else 0
+        self.after = _transitions(follow, wanted)
+        self.usual, self.highest = log_counts(pairs[0]), log_counts(pairs[-1])
+        grows = next(kind for kind in KINDS if follow(kind, 2) == 3)
+        self.growth, self.last_growth = float(self.usual[grows]), float(self.highest[grows])
+        self.none, self.one, self.stopped, self.stop = (
+            np.full((2, length + 1), -np.inf) for _ in range(4)
+        )
+        self.none[1, 0] = 0.0
+        self.one[:, 0] = self._run(0, np.full(2, 1), np.arange(2))
+        stops = [(kind, then) for kind in KINDS if (then := follow(kind, 2)) in (0, 1)]
+        begins = [(kind, then) for kind in KINDS if (then := follow(kind, 0)) is not None]
+        for left in range(1, length + 1):
+            choices = self.highest if left == 1 else self.usual
+            for x in (0, 1):
+                before = (self.none[x, left - 1], self.one[x, left - 1])
+                self.stop[x, left] = _log_sum(choices[k] + before[then] for k, then in stops)
+                more = self.stop[x, left] - left * self.growth
+                self.stopped[x, left] = np.logaddexp(self.stopped[x, left - 1], more)
+                self.none[x, left] = _log_sum(choices[k] + before[then] for k, then in begins)
+            self.one[:, left] = self._run(left, np.full(2, 1), np.arange(2))
+        self.possible = bool(self.none[self.start, length] > -np.inf)
+
+    def ways(self, column: int, state: Ints) -> np.ndarray:
+        left = self.length - column - 1
+        to = self.after[:, state]
+        run, reached = np.maximum(to, 0) // 2, np.maximum(to, 0) % 2
+        on = np.where(run == 0, self.none[reached, left], self._run(left, run, reached))
+        choices = self.usual if left else self.highest
+        return choices[:, None] + np.where(to >= 0, on, -np.inf)
+
+    def _run(self, left: int, run: Ints, reached: np.ndarray) -> np.ndarray:
+        """The weight of runs of at least 1 with so many columns left."""
+        room = self.wanted - run  # how often it may grow
+        reached = np.where(room == 0, 1, reached)
+        if left == 0:
+            return np.where((reached == 1) & (room >= 0), 0.0, -np.inf)
+        all_grow = (left - 1) * self.growth + self.last_growth
+        # stopped after 0, 1, ... columns; before `wanted` is reached, after fewer than `room`
+        first = np.clip(left - room + (reached == 0), 1, left + 1)
+        ended = left * self.growth + _between(self.stopped, reached, first, left)
+        rest = np.clip(left - room, 0, left)  # columns after it reached `wanted`
+        arrived = np.where(rest > 0, room * self.growth + self.stop[1, rest], all_grow)
+        beyond = np.where(
+            reached == 1,
+            np.where(room >= left, all_grow, -np.inf),
+            np.where(room <= left, arrived, -np.inf),
+        )
+        return np.where(room >= 0, np.logaddexp(ended, beyond), -np.inf)
+
+
+def _between(sums: np.ndarray, reached: np.ndarray, first: Ints, last: int) -> np.ndarray:
+    """The logarithm of the sum of the terms from `first` to `last`, from their prefix sums."""
+    whole, before = sums[reached, last], sums[reached, first - 1]
+    with np.errstate(invalid="ignore", divide="ignore"):  # -inf: there are none
+        part = whole + np.log1p(-np.exp(before - whole))
+    return np.where((whole > -np.inf) & (first <= last), part, -np.inf)
+
+
+def _log_sum(terms: Iterable[float]) -> float:
+    return float(np.logaddexp.reduce(list(terms)))
+
+
+def log_counts(kinds: list[np.ndarray]) -> np.ndarray:
+    """The logarithms of how many pairs of digits each class has, -inf for none: (3,)."""
+    with np.errstate(divide="ignore"):
+        return np.log([len(pairs) for pairs in kinds])
+
+
+def _transitions(follow: Follow, wanted: int) -> np.ndarray:
+    """The state after a column of each class, by the state before it, -1 where there is none: (3, states)."""
+    after = np.full((3, 2 * (wanted + 1)), -1)
+    for run in range(wanted + 1):
+        for kind in KINDS:
+            then = follow(kind, run)
+            if then is not None and then <= wanted:
+                for reached in (0, 1):
+                    now = 1 if reached or then == wanted else 0
+                    after[kind, 2 * run + reached] = 2 * then + now
+    return after
+
+
 def _chain(follow: Follow, length: int, base: int, wanted: int, leading: bool) -> Chain | None:
     """The chain, or None if there is no such sum. Short chains are cached, because every training batch needs them."""
     make = _kept if length <= SHORT else _made
@@ -159,7 +250,8 @@ def _chain(follow: Follow, length: int, base: int, wanted: int, leading: bool) -
 def _made(follow: Follow, length: int, base: int, wanted: int, leading: bool) -> Chain | None:
     highest = _pairs(base, least=1 if leading and length > 1 else 0)
     pairs = [_pairs(base, least=0)] * (length - 1) + [highest]
-    chain = Chain(follow, pairs, wanted, length)
+    make = Chain if length <= SHORT else LongChain
+    chain = make(follow, pairs, wanted, length)
     return chain if chain.possible else None
 
 

@@ -16,14 +16,15 @@ Shapes: N problems, M operands, W their columns, C columns of an answer, all fro
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tenfold.core.errors import TenfoldError
-from tenfold.data.tasks.task import Digits, Ints
+from tenfold.data.tasks.task import Digits, Ints, check_length
 from tenfold.evals.exact_match import Answerer, Examiner
-from tenfold.evals.interventions import Bools, Floats, changes, moved
+from tenfold.evals.interventions import Bools, Floats, blocks, changes, moved
 
 HALF = 0.5
 Entry = tuple[int, int]  # operand, columns back
@@ -101,9 +102,17 @@ def between(
 
 
 def relative_lists(
-    examiner: Examiner, model: Answerer, length: int, n: int = 30, threshold: float = HALF
+    examiner: Examiner,
+    model: Answerer,
+    length: int,
+    n: int = 30,
+    threshold: float = HALF,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Lists:
-    """Measure which digits matter to each digit of sums of `length` digits, with `n` problems per pair of columns."""
+    """Measure which digits matter to each digit of sums of `length` digits, with `n` problems per pair of columns.
+
+    `progress(done, all)` is called with the number of pairs.
+    """
     task = examiner.batcher.task
     if task.terms != 2 or task.drawn != 2 or task.base < 3:
         raise TenfoldError(
@@ -111,19 +120,24 @@ def relative_lists(
         )
     rng = np.random.default_rng((examiner.seed, length, 12))
     pairs = [(low, high) for high in range(length + 1) for low in range(length)]
-    operands = np.concatenate([between(rng, n, length, task.base, *pair) for pair in pairs])
-    sizes = np.full((len(operands), 2), length, dtype=np.int64)
-    problems = task.solve(operands, sizes)
-    low, high = (np.array(pairs)[:, k].repeat(n) for k in (0, 1))
-    selected = np.broadcast_to((np.arange(length) == low[:, None])[:, None], operands.shape)
-    changed = changes(task, problems, selected)
-    model_moved, truth_moved = moved(examiner, model, problems, changed)
-    row, answer = np.arange(len(model_moved)), high[changed.source]
-    model_moved, truth_moved = (
-        np.pad(each, ((0, 0), (0, max(0, length + 1 - each.shape[1]))))[row, answer]
-        for each in (model_moved, truth_moved)
-    )
-    at = (changed.operand, changed.column, answer)
+    check_length(length, n)
+    sizes = np.full((n, 2), length, dtype=np.int64)
+    parts = []  # of each change: its operand and column, the answer's column, whether model and truth moved there
+    for done, (low, high) in enumerate(pairs):
+        drawn = between(rng, n, length, task.base, low, high)
+        for problems in blocks(task.solve(drawn, sizes), task.base):
+            selected = np.broadcast_to(np.arange(length) == low, problems.operands.shape)
+            changed = changes(task, problems, selected)
+            both = (
+                each[:, high] if high < each.shape[1] else np.zeros(len(each), dtype=bool)
+                for each in moved(examiner, model, problems, changed)
+            )
+            answer = np.full(len(changed.source), high)
+            parts.append((changed.operand, changed.column, answer, *both))
+        if progress is not None:
+            progress(done + 1, len(pairs))
+    *where, model_moved, truth_moved = (np.concatenate(each) for each in zip(*parts, strict=True))
+    at = tuple(where)
     shape = (2, length, length + 1)
     can, counts, hits = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     np.add.at(can, at, truth_moved)

@@ -71,6 +71,7 @@ def influence(
     from tenfold.features.influence.run_influence import lists as find_lists
     from tenfold.features.influence.run_influence import truncated
     from tenfold.runs.run import open_run
+    from tenfold.runs.terminal import Watch
 
     opened = open_run(run)
     count = (30 if lists else 50) if n is None else n
@@ -80,13 +81,21 @@ def influence(
         for flag, given in (("slice", slice), ("digits", digits)):
             if given is not None:
                 raise TenfoldError(f"--lists makes its own problems; leave --{flag} out")
-        columns = find_lists(opened, length, count, which=checkpoint, seed=seed)
+        with Watch([opened.recipe.name], [0]) as watch:
+            progress = watch.counting("changing digits")
+            columns = find_lists(
+                opened, length, count, which=checkpoint, seed=seed, progress=progress
+            )
         shown = report.lists_as_json(columns), report.list_lines(columns)
         written, drawn = write_lists(
             opened, columns, length, settings, out=out, figures=figures, which=checkpoint
         )
     else:
-        matrix = intervene(opened, length, count, slice, which=checkpoint, seed=seed)
+        with Watch([opened.recipe.name], [0]) as watch:
+            progress = watch.counting("changing digits")
+            matrix = intervene(
+                opened, length, count, slice, which=checkpoint, seed=seed, progress=progress
+            )
         others = {}
         if digits is not None:
             others[f"last {digits}"] = truncated(opened, length, digits, count, slice, seed=seed)

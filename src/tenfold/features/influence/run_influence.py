@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from tenfold.data.tasks.samplers import exact
 from tenfold.data.tasks.task import Examples, Task
 from tenfold.data.tasks.wrappers.truncated import Truncated
 from tenfold.evals.exact_match import Examiner
-from tenfold.evals.interventions import Floats, Influence, changes
+from tenfold.evals.interventions import Floats, Influence, blocks, changes
 from tenfold.evals.interventions import influence as measure
 from tenfold.features.influence.dependency_columns import Lists, relative_lists
 from tenfold.runs.run import Run, Which
@@ -27,14 +27,17 @@ def influence(
     *,
     which: Which = "best",
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Influence:
     """Measure which answer digits change with each question digit, over `n` problems of exactly this length.
 
     With a slice, the slice's problems are used, `n` of each kind. `cascades` shows how far carries propagate.
+    `progress(done, all)` is called with the number of problems.
     """
     torch.set_num_threads(run.recipe.train.threads)
     examiner = run.built.examiner(seed)
-    return measure(examiner, run.answerer(which), _problems(examiner, length, n, slice))
+    sets = _problems(examiner, length, n, slice)
+    return measure(examiner, run.answerer(which), sets, progress)
 
 
 def truncated(
@@ -65,12 +68,20 @@ def _problems(examiner: Examiner, length: int, n: int, slice: str | None) -> lis
     return sets
 
 
-def lists(run: Run, length: int, n: int = 30, *, which: Which = "best", seed: int = 0) -> Lists:
+def lists(
+    run: Run,
+    length: int,
+    n: int = 30,
+    *,
+    which: Which = "best",
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Lists:
     """The relative columns that matter to each digit of a sum; see `tenfold.features.influence.dependency_columns`."""
     torch.set_num_threads(run.recipe.train.threads)
     examiner = run.built.examiner(seed)
     _check(examiner, length, n)
-    return relative_lists(examiner, run.answerer(which), length, n)
+    return relative_lists(examiner, run.answerer(which), length, n, progress=progress)
 
 
 def _check(examiner: Examiner, length: int, n: int) -> None:
@@ -89,7 +100,7 @@ def truncated_influence(
     cut = Truncated.to(digits, task)
     terms, width = (max(each.operands.shape[k] for each in sets) for k in (1, 2))
     counts, sums = np.zeros((terms, width)), np.zeros((terms, width, columns))
-    for examples in sets:
+    for examples in (block for each in sets for block in blocks(each, task.base)):
         changed = changes(task, examples)
         at = (changed.operand, changed.column)
         before = cut.solve(examples.operands, examples.lengths).answer[changed.source]

@@ -9,6 +9,8 @@ from cyclopts import Parameter
 
 from tenfold.cli.app import Json, print_json, theory
 
+LARGEST = 5000  # positions, and numbers of a vector: a matrix of them takes 200 MB
+
 
 @theory.command
 def ring(
@@ -40,6 +42,11 @@ def ring(
 
     if not 1e-6 <= alpha <= 1e6:
         raise TenfoldError(f"alpha is {alpha:g}; a weight between 1e-6 and 1e6 is needed")
+    for flag, given in (("length", length), ("neighbours", neighbours), ("width", width)):
+        if given > LARGEST:
+            raise TenfoldError(
+                f"--{flag} is {given}; {LARGEST} is the most, since matrices of all positions are held in memory"
+            )
     task = Ring.tapering(length, alpha, neighbours)
     results = outcomes(task, window, width, seed, steps, simulate=simulate)
     drawn = write_figures(results, out) if out is not None else {}

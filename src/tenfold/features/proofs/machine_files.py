@@ -24,7 +24,7 @@ from tenfold.features.proofs.machine_drawing import legend_of, machine_figure
 from tenfold.features.proofs.machine_legend import as_html
 from tenfold.features.proofs.state_merging import UNDEFINED
 
-TABLE = "machine.json"
+TABLE, DRAWING = "machine.json", "machine.dot"
 
 
 LARGEST, MOST_COLUMNS = 100_000, 10_000  # states, columns
@@ -83,7 +83,7 @@ class MachineTable(_MachinePart):
 def write_machine(extracted: Extracted, task: Task, folder: Path) -> dict[str, Path]:
     """Write machine.json, from which a report draws it, and machine.dot; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = {"table": folder / TABLE, "dot": folder / "machine.dot"}
+    written = {"table": folder / TABLE, "dot": folder / DRAWING}
     write_atomically(written["table"], sealed(as_json(extracted)))
     token = functools.partial(token_label, task)
     dot = as_dot(extracted.machine, column_label(extracted), token)
@@ -126,10 +126,14 @@ def drawn_machine(table: MachineTable, task: Task) -> DrawnMachine | None:
 
 
 def read_machine(folder: Path) -> MachineTable | None:
-    """The machine.json of a folder, checked; None if there is none."""
+    """The machine.json of a folder, checked; None if there is none, nor a drawing of it."""
     try:
         return MachineTable.model_validate(read_json_mapping(folder, TABLE, "a machine"))
     except FileNotFoundError:
+        if (folder / DRAWING).exists():
+            raise TenfoldError(
+                f"{folder / TABLE} is missing, though {DRAWING} is there; `tenfold extract` writes both"
+            ) from None
         return None
     except pydantic.ValidationError as error:
         problem = first_problem(error)[:160]

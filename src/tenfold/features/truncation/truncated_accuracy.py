@@ -55,11 +55,10 @@ def graded_twice(
     task = examiner.batcher.task
     cut = Truncated.to(digits, task).truncate(examples)
     end = examiner.batcher.vocabulary.end
-    linear = bool(getattr(model, "linear", False))
     right = same = endless = 0
     ends = False
     both = zip(
-        examiner.answers(model, examples), examiner.batches(cut, linear), strict=True
+        examiner.answers(model, examples), examiner.batches(cut, model), strict=True
     )  # the same numbers, so the batches contain the same problems
     for (answer, target), other in both:
         right += int(grade(answer, target)[0].sum())
