@@ -98,6 +98,12 @@ TASKS = {
         "task": {"name": "addition", "base": 2},
         "model": {"width": 16, "heads": 2},
     },
+    # Each layer sees two columns, so a digit depends on three. Proved in float32 by adjoints; norms do not suffice.
+    "addition-base-2-two-layers": {
+        "words": "addition in base 2 by two layers",
+        "task": {"name": "addition", "base": 2},
+        "model": {"layers": 2, "width": 16, "heads": 2},
+    },
     "addition-base-16": {
         "words": "addition in base 16",
         "task": {"name": "addition", "base": 16},

@@ -35,7 +35,7 @@ from tenfold.sweeps.sweep_progress import Board
 
 SEEDS = {
     "addition": 10, "subtraction": 5, "successor": 5, "parity": 5, "comparison": 5, "multiplication": 5,
-    "addition-base-2": 5, "addition-base-16": 5, "addition-seq2seq": 5, "addition-cyclic": 5, "multiplication-12": 5, "addition-3": 5,
+    "addition-base-2": 5, "addition-base-2-two-layers": 5, "addition-base-16": 5, "addition-seq2seq": 5, "addition-cyclic": 5, "multiplication-12": 5, "addition-3": 5,
 }  # fmt: skip
 OUT = Path("results/certified")
 LIMIT = 10_000_000  # contexts; addition-3 has 5.3 million
@@ -73,7 +73,7 @@ def measured(run: Run, long: bool) -> dict:
         "seed": run.recipe.seed, "verdict": proof.verdict, "steps": result["steps"],
         "seconds": round(result["train_seconds"], 1), "samples": result["samples"], "contexts": proof.contexts,
         "columns": proof.columns, "margin": round(proof.margin, 2),
-        "bound": None if proof.bound is None else round(proof.bound, 2), "bound64": proof.bound64, "certify_seconds": round(proof.seconds, 1),
+        "bound": None if proof.bound is None else float(f"{proof.bound:.3g}"), "bound64": proof.bound64, "bound_by": proof.bound_by, "certify_seconds": round(proof.seconds, 1),
         "wrong": proof.wrong, "counterexamples": proof.counterexamples[:3],
         "states": machine and machine.machine.states, "own": machine and machine.own,
         "extract_seconds": round(time.monotonic() - began, 1), "parameters": result["parameters"],
@@ -129,7 +129,7 @@ def table(name: str, rows: list[dict]) -> str:
         f"attempts before that one, which takes about as long as certifying. `python -m tenfold.papers.certified.seeds {name}` makes it again.\n\n"
     )
     columns = [
-        "seed", "verdict", "steps", "samples", "seconds", "margin", "bound", "bound64", "wrong", "states", "own",
+        "seed", "verdict", "steps", "samples", "seconds", "margin", "bound", "bound_by", "bound64", "wrong", "states", "own",
         "certify_seconds", "right_at_10000", "right_all_cascading", "commit", "date",
     ]  # fmt: skip
     columns = [column for column in columns if column in rows[0]]
