@@ -16,6 +16,7 @@ SEEDS = {
     "parity-alibi": 3,
     "subtraction-alibi": 2,
     "addition-type-1": 2,
+    "addition-alibi-base-2-two-layers": 3,
 }
 of_each_run = True
 

@@ -35,7 +35,9 @@ class Claim(Strict):
     says: Text
     theirs: Text
     how: Text
-    tried: Text | None = None  # of a headline that is not reached: what was tried, the best of it, and what it cost
+    tried: Text | None = (
+        None  # of a headline that is not reached: what was tried, the best of it, and what it cost
+    )
     experiment: Name
     also: tuple[Name, ...] = ()  # experiments of the same paper whose rows are read too
     paper_trained: pydantic.PositiveInt | None = None  # the training length of the paper

@@ -25,7 +25,7 @@ from tenfold.features.proofs.certify import (
 from tenfold.features.proofs.far_bound import TURN, FarBound
 from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places
 from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
-from tenfold.features.proofs.soft_view import one_layer
+from tenfold.features.proofs.soft_view import soft_layers
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.locality_check import logits_at
 from tenfold.models.near import near_only
@@ -82,7 +82,7 @@ def test_it_answers_long_problems(trained):
 def influence_of(model, batcher, batch, place, near=None):
     """The bound at one place of long problems, and the leads and far attention there, of near keys alone and of all."""
     prover = SoftProver(model, batcher)
-    layer = one_layer(model, batcher)
+    layer = soft_layers(model, batcher)[0]
     groups = far_places(prover.near, batcher, layer.fading, prover._written)
     role = int(batch.sequence.places["role"][0, batch.given + place - 1])
     keys = FarKeys(layer, groups, role)
@@ -188,7 +188,7 @@ def test_far_keys_do_no_more_than_the_bound(soft, name, task):
 @pytest.mark.parametrize("first", [SERIES["soft"], SERIES["type-1"], SERIES["power"]])
 def test_sums_of_decays_are_upper_bounds_and_close(soft, first):
     built = build(soft(first))
-    layer = one_layer(built.model().double(), built.batcher)
+    layer = soft_layers(built.model().double(), built.batcher)[0]
     group = FarPlaces(3, np.arange(2), 1, 2, None)
     keys = FarKeys(layer, [group], 2)
     n = torch.arange(2, 200_000, dtype=torch.float64)
@@ -272,9 +272,9 @@ def test_what_diverges_is_refuted_by_a_length(soft, tmp_path):
     assert case["answer"] != case["truth"]
 
 
-def test_only_one_layer_and_plain_formats(soft):
+def test_only_plain_formats(soft):
     for changes, words in (
-        ({"model": {"layers": 2}}, "a decoder of one layer"),
+        ({"model": {"layers": 2}}, "tokens without a column are hidden"),
         ({"model": {"norm": "post"}}, "norms before it"),
         ({"format": "interleaved"}, 'the format "reversed"'),
     ):

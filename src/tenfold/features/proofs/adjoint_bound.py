@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -40,6 +41,7 @@ import torch
 from torch import Tensor, nn
 
 from tenfold.data.tasks.task import Ints
+from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.steady import Steady, steady_of
 from tenfold.features.proofs.adjoint_nodes import Nodes, Sight, Watch, has_adjoint
 from tenfold.features.proofs.adjoint_steps import (
@@ -66,6 +68,7 @@ ALIKE = 1e-9  # relative difference of logits that float64 may make
 SWING = 1.3  # gelu' is between -0.13 and 1.13 (rounded outwards), so it changes by no more
 
 
+SteadyOf = Callable[[PositionalEncoding], Steady | None]
 Price = Callable[[Tensor, Tensor, Tensor], Tensor]  # adjoints (M, O, D), radii (M, O), tokens (M,)
 
 
@@ -85,8 +88,8 @@ class Level(Protocol):
 class Embedded:
     """The embedded tokens: t tables are added, which costs gamma(t) times their lengths."""
 
-    def __init__(self, model: Decoder, x: Tensor, by: Arithmetic) -> None:
-        self.x, steady = x, _steady(model, 0)
+    def __init__(self, model: Decoder, x: Tensor, steady: Steady, by: Arithmetic) -> None:
+        self.x = x
         size = model.stack.embedding.weight.norm(dim=1).max() + steady.embed
         lost = 2 * (steady.terms + 1) * by.tiny * math.sqrt(x.shape[1])
         self.radius = (BALL * (by.gamma(steady.terms) * size + lost)).expand(len(x))
@@ -123,22 +126,33 @@ class Layered:
     """Tokens after a block: N nodes that see nodes of the level before."""
 
     def __init__(
-        self, model: Decoder, layer: int, sight: Sight, before: Before, by: Arithmetic, tight: bool
+        self,
+        model: Decoder,
+        layer: int,
+        sight: Sight,
+        before: Before,
+        by: Arithmetic,
+        steady: Steady,
+        *,
+        tight: bool,
+        far: FarKeysAt | None = None,
     ) -> None:
         block = model.stack.blocks[layer]
         assert isinstance(block, Block)
         assert isinstance(block.attention, Attention)
         self.block, self.before, self.sight, self.by = block, before, sight, by
-        self._attend(block.attention, _steady(model, layer))
+        self._attend(block.attention, steady, None if far is None else partial(far, layer))
         if tight:
             self.middle_radius = self._tightened(self.price_attention, self.middle_radius)
         self._feed()
         if tight:
             self.radius = self._tightened(self.price, self.radius)
 
-    def _attend(self, attention: Attention, steady: Steady) -> None:
+    def _attend(self, attention: Attention, steady: Steady, far: Far | None) -> None:
         by, level, own = self.by, self.before.level, self.sight.keys[:, 0]
         self.mixing = mixing = Mixing(self.before.seen(self.sight), steady, by)
+        if far is not None:
+            mixing.joined_by(far(self.before, mixing, own))
         out, (_, heads, size) = attention.out, mixing.mixed.shape
         parts = out.weight.view(-1, heads, size)
         self.slopes = torch.linalg.matrix_norm(parts.permute(1, 0, 2), 2)  # (H,)
@@ -260,6 +274,10 @@ class Layered:
         return cost.index_add(0, whose, before.level.price(ax, BALL * rax, keys))
 
 
+Far = Callable[[Before, Mixing, Tensor], Tensor]
+FarKeysAt = Callable[[int, Before, Mixing, Tensor], Tensor]  # layer, ..., own tokens (N,) -> (N, H)
+
+
 class Lead(NamedTuple):
     """The lead of the right logit over each other one in some contexts, and what float32 can take from it."""
 
@@ -279,7 +297,7 @@ def adjoint_bound(prover: Prover, model: Model, progress: Progress | None = None
     assert isinstance(model, Decoder)
     worst, done = 0.0, 0
     with Watch(model) as watch:
-        for rows, place in _batches(prover, model):
+        for rows, place in batches(prover, model):
             batch = problem_batch(prover.batcher, prover.contexts, rows)
             logits, target = logits_at(model, batch, place), batch.target[:, place]
             found = leads(model, watch.nodes(), target)
@@ -296,7 +314,7 @@ def adjoint_bound(prover: Prover, model: Model, progress: Progress | None = None
     return worst
 
 
-def _batches(prover: Prover, model: Decoder) -> Iterator[tuple[Ints, int]]:
+def batches(prover: Prover, model: Decoder) -> Iterator[tuple[Ints, int]]:
     """All contexts, those of one depth together, with their place: layers before the last need memory for all pairs."""
     several = len(model.stack.blocks) > 1
     for depth in np.unique(prover.depths):
@@ -308,16 +326,40 @@ def _batches(prover: Prover, model: Decoder) -> Iterator[tuple[Ints, int]]:
 
 
 @torch.no_grad()
-def leads(model: Decoder, nodes: Nodes, target: Tensor, by: Arithmetic = FLOAT32) -> Lead:
-    """Of a model in float64, in these contexts with these right tokens (N,)."""
-    level: Level = Embedded(model, nodes.embedded, by)
+def leads(
+    model: Decoder,
+    nodes: Nodes,
+    target: Tensor,
+    by: Arithmetic = FLOAT32,
+    *,
+    steady: SteadyOf = steady_of,
+    far: FarKeysAt | None = None,
+) -> Lead:
+    """Of a model in float64, in these contexts with these right tokens (N,).
+
+    `far` says how much keys that are not among the nodes may move the mixture of a layer, in each head. They do more than
+    rounding, so the balls of the last layer are tightened, too.
+    """
+    known = [steady(model.stack.encodings[layer]) for layer in range(len(nodes.sights))]
+    bounds = [each for each in known if each is not None]
+    assert len(bounds) == len(known)
+    level: Level = Embedded(model, nodes.embedded, bounds[0], by)
     last = len(nodes.sights) - 1
     for layer, sight in enumerate(nodes.sights):
         block = model.stack.blocks[layer]
         assert isinstance(block, Block)
         assert isinstance(block.attention, Attention)
         before = Before(block.attention, block.attention_norm, level, by)
-        level = Layered(model, layer, sight, before, by, tight=layer < last)
+        level = Layered(
+            model,
+            layer,
+            sight,
+            before,
+            by,
+            bounds[layer],
+            tight=layer < last or far is not None,
+            far=far,
+        )
     assert isinstance(model.stack.norm, nn.LayerNorm)
     norm, weight = Norm(model.stack.norm, level.x, level.radius, by), model.head.weight
     head, costs = Affine.after(model.head, norm, by), []
@@ -330,12 +372,6 @@ def leads(model: Decoder, nodes: Nodes, target: Tensor, by: Arithmetic = FLOAT32
     margin = head.out.gather(1, target[:, None]) - head.out
     lost = torch.cat(costs).nan_to_num(math.inf) * BALL
     return Lead(margin.scatter(1, target[:, None], math.inf), lost.scatter(1, target[:, None], 0.0))
-
-
-def _steady(model: Decoder, layer: int) -> Steady:
-    steady = steady_of(model.stack.encodings[layer])
-    assert steady is not None
-    return steady
 
 
 def _added(total: Tensor, moved: Tensor, by: Arithmetic) -> Tensor:

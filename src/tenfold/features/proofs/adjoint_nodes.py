@@ -8,17 +8,20 @@ Shapes: B rows, T tokens, N nodes, S keys that a node sees, H heads, K head size
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.utils.hooks import RemovableHandle
 
 from tenfold.encodings.encoding import PositionalEncoding
-from tenfold.encodings.steady import steady_of
+from tenfold.encodings.steady import Steady, steady_of
 from tenfold.models.decoder import Decoder
 from tenfold.models.layers import Attention, Block, Seen
+from tenfold.models.locality import AXIS
 from tenfold.models.model import Model
 
 WAYS = frozenset({"embed", "scores", "bias", "visible", "values"})  # whose adjoint is known
@@ -37,15 +40,52 @@ class Sight(NamedTuple):
         """For some of the nodes."""
         return Sight(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
 
+    def distinct(self) -> tuple[Tensor, Tensor]:
+        """The first of each kind of nodes, and the kind of every node."""
+        return distinct([part for part in self if part is not None])
+
+    def renumbered(self, of: Tensor, count: int) -> Sight:
+        """With other numbers of the level before, and room for so many keys."""
+        room = count - self.keys.shape[1]
+        keys = torch.where(self.there.any(-1), of[self.keys], 0)
+        keys[:, 0] = of[self.keys[:, 0]]
+        parts = (keys, *self[1:])
+        return Sight(*(None if p is None else F.pad(p, (*(0, 0) * (p.dim() - 2), 0, room)) for p in parts))  # type: ignore[arg-type]  # fmt: skip
+
+    @classmethod
+    def joined(cls, some: list[Sight]) -> Sight:
+        columns = zip(*some, strict=True)
+        return cls(*(None if parts[0] is None else torch.cat(parts) for parts in columns))  # type: ignore[arg-type]
+
 
 class Nodes(NamedTuple):
     """The embedded tokens, and what is seen in each layer; the last level has one node for each context."""
 
     embedded: Tensor  # (N, D)
+    labels: Tensor  # (N,): the role of each embedded token, or -1 where it has no column
     sights: list[Sight]
 
+    @classmethod
+    def joined(cls, some: list[Nodes]) -> Nodes:
+        """The nodes of several batches, alike ones once."""
+        embedded, labels = (torch.cat([each[part] for each in some]) for part in (0, 1))
+        first, number = distinct([embedded, labels])
+        numbers = number.split([len(each.embedded) for each in some])
+        joined = cls(embedded[first], labels[first], [])
+        for layer in range(len(some[0].sights)):
+            parts = [each.sights[layer] for each in some]
+            widest = max(part.keys.shape[1] for part in parts)
+            pairs = zip(parts, numbers, strict=True)
+            sight = Sight.joined([part.renumbered(of, widest) for part, of in pairs])
+            if layer < len(some[0].sights) - 1:
+                first, number = sight.distinct()
+                sight = sight.of(first)
+                numbers = number.split([len(part.keys) for part in parts])
+            joined.sights.append(sight)
+        return joined
 
-def has_adjoint(model: Model) -> bool:
+
+def has_adjoint(model: Model, steady: Callable[[PositionalEncoding], Steady | None] = steady_of) -> bool:  # fmt: skip
     """Whether the adjoint bound is known for this model: a decoder, norms first, tables by class, softmax."""
     if type(model) is not Decoder or not model.stack.blocks:
         return False
@@ -53,7 +93,7 @@ def has_adjoint(model: Model) -> bool:
     mixers = [block for block in blocks if type(block.attention) is Attention]
     parts = [module for module in model.modules() if isinstance(module, PositionalEncoding)]
     return len(mixers) == len(model.stack.blocks) and all(
-        pe.ways <= WAYS and not pe.reads_keys and steady_of(pe) is not None for pe in parts
+        pe.ways <= WAYS and not pe.reads_keys and steady(pe) is not None for pe in parts
     )
 
 
@@ -99,20 +139,27 @@ class Watch:
             seen = some.any(1) & wanted[0].unsqueeze(-1)  # (B, T | 1, T)
             seen[:, :, -some.shape[2] :] |= torch.diag_embed(wanted[0])
             wanted.insert(0, seen.any(1))
-        first, number = distinct([self._embedded[wanted[0]]])
-        embedded = self._embedded[wanted[0]][first]
+        labels = self._labels()[wanted[0]]
+        first, number = distinct([self._embedded[wanted[0]], labels])
+        embedded, labels = self._embedded[wanted[0]][first], labels[first]
         of = torch.full(wanted[0].shape, -1)
         of[wanted[0]] = number
         sights = []
         for layer, attention in enumerate(self._attentions):
             sight = self._sight(attention, shown[layer], wanted[layer + 1], of)
             if attention is not self._attentions[-1]:  # contexts differ already
-                first, number = distinct([part for part in sight if part is not None])
+                first, number = sight.distinct()
                 of = torch.full(wanted[layer + 1].shape, -1)
                 of[wanted[layer + 1]] = number
                 sight = sight.of(first)
             sights.append(sight)
-        return Nodes(embedded, sights)
+        return Nodes(embedded, labels, sights)
+
+    def _labels(self) -> Tensor:
+        assert self._embedded is not None
+        at = self._given[self._attentions[0]].k_at
+        label = torch.where(at[AXIS] < 0, -1, at["role"])
+        return label.expand(len(self._embedded), -1)
 
     def _sight(self, attention: Attention, shown: Tensor, wanted: Tensor, of: Tensor) -> Sight:
         """What these queries (B, T) see, as nodes of the level before, which `of` numbers."""

@@ -167,6 +167,7 @@ class Mixing:
 
     def __init__(self, heads: Heads, steady: Steady, by: Arithmetic) -> None:
         q, rq, k, rk, v, self.rv, there, scores, bias, values = heads
+        self.steady, self.there = steady, there
         size, count = q.shape[-1], there.sum(1).clamp(min=1).unsqueeze(1)  # (N, 1, H)
         self.scale, self.q, self.rq, self.rk = 1 / math.sqrt(size), q, rq, rk
         self.k, self.v = k if scores is None else k + scores, v if values is None else v + values
@@ -216,7 +217,12 @@ class Mixing:
         self.exact = BALL * ((self.wide * self.rv).sum(1) + (self.w * self.apart * self.change).sum(1))  # fmt: skip
         weighing = (self.own_weights * (self.v.norm(dim=-1) + self.rv)).sum(1)
         rounding = BALL * (weighing + self.own_mixed.norm(dim=-1))
+        self.far = torch.zeros_like(rounding)
         self.moves, self.exact = self.exact + rounding, self.exact + MEASURED * rounding  # (N, H)
+
+    def joined_by(self, far: Tensor) -> None:
+        """Further keys move the mixture by at most this, (N, H) in the 2-norm: one more error of its own."""
+        self.far, self.moves = far, self.moves + far
 
     def back(self, a: Tensor, ra: Tensor, at: Tensor) -> Received:
         """From adjoints of the mixture (M, O, H, K) with radii (M, O, H).
@@ -231,7 +237,8 @@ class Mixing:
         v, k, q, rk = self.v[at], self.k[at], self.q[at], self.rk[at].unsqueeze(1)
         own_w, size = self.own_weights[at].unsqueeze(1), a.norm(dim=-1)
         cost = (a.abs() * self.own_mixed[at].unsqueeze(1)).sum((-1, -2))
-        cost = cost + (ra * self.own_mixed[at].norm(dim=-1).unsqueeze(1)).sum(-1)
+        further = self.own_mixed[at].norm(dim=-1).unsqueeze(1) * ra
+        cost = cost + (further + (size + ra) * self.far[at].unsqueeze(1)).sum(-1)
         on_w = torch.einsum("mohk,mshk->mosh", a, v)  # (M, O, S, H)
         ra1, size1, long = ra.unsqueeze(2), size.unsqueeze(2), v.norm(dim=-1).unsqueeze(1)
         blur = fine(k.shape[-1] + k.shape[1])
