@@ -125,6 +125,11 @@ class Before:
 class Layered:
     """Tokens after a block: N nodes that see nodes of the level before."""
 
+    x: Tensor
+    radius: Tensor
+    middle_radius: Tensor  # (N,): of the balls after attention
+    steepest: Tensor  # (N,): the largest slope of norm and feed-forward together
+
     def __init__(
         self,
         model: Decoder,

@@ -68,7 +68,8 @@ class Nodes(NamedTuple):
     @classmethod
     def joined(cls, some: list[Nodes]) -> Nodes:
         """The nodes of several batches, alike ones once."""
-        embedded, labels = (torch.cat([each[part] for each in some]) for part in (0, 1))
+        embedded = torch.cat([each.embedded for each in some])
+        labels = torch.cat([each.labels for each in some])
         first, number = distinct([embedded, labels])
         numbers = number.split([len(each.embedded) for each in some])
         joined = cls(embedded[first], labels[first], [])

@@ -96,7 +96,7 @@ class SoftProver(Prover):
         self.near, contexts = _nearest(layers, batcher, limit)
         view = contexts.view
         self.sight = Near(view.columns, view.answers - 1)  # of all layers together
-        self._hold(batcher, contexts, Local(view.columns, view.answers, view.start))
+        self._hold(batcher, contexts, Local(view.columns, view.answers, view.columns))
         self._written = np.unique(contexts.written[contexts.written >= 0])
 
     def margins(
