@@ -154,7 +154,7 @@ def summary() -> str:
         "# Models proved right at every length\n\nTrained on up to 5 digits until proved; every seed is counted. "
         "Proved: also in float32, the least margin exceeds what rounding can take from it. In float64 only: right on "
         "every context in float64, whose own rounding was not bounded, so this is no proof ([why]"
-        "(../../docs/certify.md#rounding)). Steps, samples and seconds "
+        "(../../docs/certify.md#rounding)). A table without the column \"bound by\" has bounds by norms. Steps, samples and seconds "
         "to proof are medians (least-most) of the seeds that were not refuted, with other load on the machine.\n\n"
         "| task | proved | in exact arithmetic only | in float64 only | refuted | steps | samples | seconds | contexts | parameters |\n"
         + "|---" * 10 + "|\n"
