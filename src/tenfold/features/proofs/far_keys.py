@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tenfold.data.batch import Batcher
@@ -19,6 +20,7 @@ from tenfold.data.places import Places
 from tenfold.data.roles import Role
 from tenfold.data.tasks.task import Ints
 from tenfold.encodings.fading import Fading
+from tenfold.features.proofs.contexts import Contexts
 from tenfold.features.proofs.soft_view import OneLayer
 from tenfold.models.locality import AXIS
 from tenfold.models.near import Near
@@ -62,6 +64,28 @@ def far_places(near: Near, batcher: Batcher, fading: Fading, written: Ints) -> l
     rest = max(first, fading.beyond)
     told = [FarPlaces(Role.OPERATOR, equals, 1, d, d) for d in range(first, rest)]
     return [*groups, *told, FarPlaces(Role.OPERATOR, equals, 1, rest, None, once=True)]
+
+
+def possible_places(
+    contexts: Contexts, rows: Ints, place: int, near: Near, groups: list[FarPlaces]
+) -> Tensor:
+    """Which groups of far places there can be in these contexts, whose histories have `place` columns: (B, G).
+
+    An operand without a digit in the query's column has none ahead of it. While the column is at most the number of near
+    ones, it is known from the context. Then no digit or = is behind column 0, and no answer token behind column 1.
+    """
+    machine = contexts.transducer
+    here = machine.digits(contexts.paths(rows)[0])[:, -1] != machine.base  # (B, M')
+    by_column = [m for m in range(here.shape[1] + (machine.hub is not None)) if m != machine.hub]
+    going = {Role.OPERAND + m: here[:, number] for number, m in enumerate(by_column)}
+
+    def there(group: FarPlaces) -> NDArray[np.bool_]:
+        if group.side < 0:
+            return going[group.role]
+        none = place <= near.columns and place - group.first < int(group.role == Role.ANSWER)
+        return np.full(len(rows), not none)
+
+    return torch.from_numpy(np.stack([there(group) for group in groups], 1))
 
 
 class FarKeys:

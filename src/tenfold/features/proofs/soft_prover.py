@@ -29,7 +29,14 @@ from tenfold.features.proofs.contexts import LIMIT, Contexts, View, reachable
 from tenfold.features.proofs.declarations import other_machine, shift_dependence, wrong_answer
 from tenfold.features.proofs.failing_length import failing_problem
 from tenfold.features.proofs.far_bound import Attended, Far, FarBound, FarInfluence
-from tenfold.features.proofs.far_keys import HERE, FarKeys, bias_at, far_places, rest_of
+from tenfold.features.proofs.far_keys import (
+    HERE,
+    FarKeys,
+    bias_at,
+    far_places,
+    possible_places,
+    rest_of,
+)
 from tenfold.features.proofs.prover import (
     SAMPLES,
     Floats,
@@ -128,7 +135,7 @@ class SoftProver(Prover):
         worst: dict[str, float] = {"left": math.inf, "first": math.nan, "remainder": math.nan}
         most = dict.fromkeys(("attention", "moved", "last", "most", "content"), -math.inf)
         refined = 0
-        for _, found in self.influences(model, None, error):
+        for _, found in self._each_influence(model, error):
             loss = found.first + found.remainder
             here = (found.mass, found.moved, found.last, loss, found.content)
             for name, values in zip(most, here, strict=True):
@@ -216,10 +223,30 @@ class SoftProver(Prover):
         tokens = torch.where(far & answer, torch.from_numpy(answers), tokens)
         return replace(batch, sequence=replace(side, tokens=tokens))
 
+    def _each_influence(self, model: Model, error: float) -> Iterator[tuple[Ints, FarInfluence]]:
+        """What far keys can do in all contexts; where it is too much, only those that the context leaves possible."""
+        for rows, found in self.influences(model, None, error):
+            enough = (found.left > 0).all(1)
+            if enough.all():
+                yield rows, found
+                continue
+            if enough.any():
+                yield rows[enough.numpy()], found.of(enough)
+            for some, closer in self.influences(model, rows[~enough.numpy()], error, closer=True):
+                yield some, closer._replace(refined=len(some))
+
     def influences(
-        self, model: Model, rows: Ints | None = None, error: float = 0.0
+        self,
+        model: Model,
+        rows: Ints | None = None,
+        error: float = 0.0,
+        *,
+        closer: bool = False,
     ) -> Iterator[tuple[Ints, FarInfluence]]:
-        """What far keys can do in these contexts or in all, batch by batch: their numbers, and the influence."""
+        """What far keys can do in these contexts or in all, batch by batch: their numbers, and the influence.
+
+        With `closer`, groups of far places that a context excludes are left out.
+        """
         rows = np.arange(len(self.contexts)) if rows is None else rows
         exact = copy.deepcopy(model).double().eval()
         layer = soft_layers(exact, self.batcher)[0]
@@ -231,11 +258,11 @@ class SoftProver(Prover):
                 keys = FarKeys(layer, groups, query)
                 alike = rows[depths == depth]
                 for some in np.array_split(alike, max(1, -(-len(alike) // SMALL))):
-                    logits = logits_at(
-                        exact, problem_batch(self.batcher, self.contexts, some), int(depth) - 1
-                    )
-                    seen = captured.attended()
-                    found = bound.influence(seen, keys, self._targets(some), error)
+                    batch, place = problem_batch(self.batcher, self.contexts, some), int(depth) - 1
+                    logits, seen = logits_at(exact, batch, place), captured.attended()
+                    known = possible_places(self.contexts, some, place, self.near, groups)
+                    possible = known if closer else None
+                    found = bound.influence(seen, keys, self._targets(some), error, possible)
                     self._confirm(logits, found)
                     yield some, found
 
