@@ -222,6 +222,13 @@ SOFT_TASKS = {
         "about": "{task} by plain ALiBi on columns, to be proved right at every length",
         "pe": {"parts": [{"name": "alibi", "axis": "column", "slope": 8.0}, *soft()["parts"][1:]]},
     },
+    # The same without the penalty: attention on far keys is what training made of it.
+    "addition-alibi-plain-unpenalised": {
+        "words": "addition",
+        "about": "{task} by plain ALiBi on columns without a penalty, to be proved right at every length",
+        "pe": {"parts": [{"name": "alibi", "axis": "column", "slope": 8.0}, *soft()["parts"][1:]]},
+        "train": {"penalty": None},
+    },
     "addition-alibi-base-2": {
         "words": "addition in base 2",
         "task": {"name": "addition", "base": 2},
