@@ -17,6 +17,7 @@ SEEDS = {
     "subtraction-alibi": 2,
     "addition-type-1": 2,
     "addition-alibi-base-2-two-layers": 3,
+    "multiplication-alibi": 2,
 }
 of_each_run = True
 
