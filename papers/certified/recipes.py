@@ -21,10 +21,17 @@ def local(behind=1, *, answers=0, hub=None, relation=None, roles=5, more=()):
     return {"name": "compose", "parts": parts}
 
 
-def soft(behind=1, *, slope=8.0, decay="alibi"):
+def soft(behind=1, *, slope=8.0, decay="alibi", **more):
     """Positions without a window: nothing is hidden, but keys outside of two columns decay with their distance."""
     joint = {"name": "joint", "reach": 1, "clip": True}
-    window = {"name": "soft-window", "behind": behind, "answers": 0, "slope": slope, "decay": decay}
+    window = {
+        "name": "soft-window",
+        "behind": behind,
+        "answers": 0,
+        "slope": slope,
+        "decay": decay,
+        **more,
+    }
     return {
         "name": "compose",
         "parts": [
@@ -97,6 +104,12 @@ TASKS = {
         "words": "addition in base 2",
         "task": {"name": "addition", "base": 2},
         "model": {"width": 16, "heads": 2},
+    },
+    # Each layer sees two columns, so a digit depends on three. Proved in float32 by adjoints; norms do not suffice.
+    "addition-base-2-two-layers": {
+        "words": "addition in base 2 by two layers",
+        "task": {"name": "addition", "base": 2},
+        "model": {"layers": 2, "width": 16, "heads": 2},
     },
     "addition-base-16": {
         "words": "addition in base 16",
@@ -209,11 +222,26 @@ SOFT_TASKS = {
         "about": "{task} by plain ALiBi on columns, to be proved right at every length",
         "pe": {"parts": [{"name": "alibi", "axis": "column", "slope": 8.0}, *soft()["parts"][1:]]},
     },
+    # The same without the penalty: attention on far keys is what training made of it.
+    "addition-alibi-plain-unpenalised": {
+        "words": "addition",
+        "about": "{task} by plain ALiBi on columns without a penalty, to be proved right at every length",
+        "pe": {"parts": [{"name": "alibi", "axis": "column", "slope": 8.0}, *soft()["parts"][1:]]},
+        "train": {"penalty": None},
+    },
     "addition-alibi-base-2": {
         "words": "addition in base 2",
         "task": {"name": "addition", "base": 2},
         "model": {"width": 16, "heads": 2},
         **ALIBI,
+    },
+    # Two layers: a token without a column would carry what it saw to any distance, so operators are hidden.
+    "addition-alibi-base-2-two-layers": {
+        "words": "addition in base 2",
+        "about": "{task} by two layers without a window, by ALiBi outside of two columns, to be proved right at every length",
+        "task": {"name": "addition", "base": 2},
+        "pe": soft(slope=12.0, unrelated=False),
+        "model": {"layers": 2, "width": 16, "heads": 2},
     },
     "subtraction-alibi": {"words": "subtraction", "task": "subtraction", **ALIBI},
     "multiplication-alibi": {

@@ -24,6 +24,9 @@ class SoftWindow(Sloped):
     The window is that of the encoding `window`: `behind`, `ahead`, and `answers` for tokens of the answer. With the
     decay `alibi` the bias is -slope n, with `type-1` it is -ln(1 + (slope n)^2).
 
+    Tokens without a place have no distance, so nothing fades between them and others. `unrelated: false` hides such
+    pairs.
+
     >>> at = Places(column=torch.tensor([[3, 2, 1, 0]]), role=torch.full((1, 4), 3))
     >>> SoftWindow(heads=1, behind=1, slope=8.0).bias(at, at)[0, 0, :2].tolist()
     [[0.0, 0.0, -8.0, -16.0], [-8.0, 0.0, 0.0, -8.0]]
@@ -41,14 +44,21 @@ class SoftWindow(Sloped):
         answers: NonNegativeInt | None = None,
         slope: PositiveFloat | None = None,
         decay: Literal["alibi", "type-1", "type-2"] = "alibi",
+        unrelated: bool = True,
     ) -> None:
         super().__init__(heads, axis, slope)
         self.axes = self.axes if answers is None else self.axes | {"role"}
         self.behind, self.ahead, self.answers, self.decay = behind, ahead, answers, DECAYS[decay]
+        self.unrelated = unrelated
 
     @classmethod
     def examples(cls, room: int) -> list[dict[str, Any]]:
-        return [{}, {"behind": 2, "slope": 3.0, "answers": 0}, {"decay": "type-1"}]
+        return [
+            {},
+            {"behind": 2, "slope": 3.0, "answers": 0},
+            {"decay": "type-1"},
+            {"unrelated": False},
+        ]
 
     @property
     def invariant(self) -> frozenset[str]:
@@ -65,6 +75,15 @@ class SoftWindow(Sloped):
             return Fading()
         widest, inner = max(self.behind, self.ahead), super().series()
         return Fading(widest, (Series(flattened(inner.decay, widest), inner.parameters),))
+
+    @property
+    def ways(self) -> frozenset[str]:
+        return frozenset({"bias"} if self.unrelated else {"bias", "visible"})
+
+    def visible(self, q_at: Places, k_at: Places) -> Tensor | None:
+        if self.unrelated:
+            return None
+        return distance(q_at[self.axis], k_at[self.axis])[1].unsqueeze(1)
 
     def apart(self, q_at: Places, k_at: Places) -> Tensor:
         behind, related = distance(q_at[self.axis], k_at[self.axis])

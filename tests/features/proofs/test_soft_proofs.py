@@ -14,6 +14,7 @@ import torch
 
 import tenfold
 from tenfold.core.errors import TenfoldError
+from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
 from tenfold.features.proofs import soft_checker
 from tenfold.features.proofs.certify import (
@@ -23,9 +24,9 @@ from tenfold.features.proofs.certify import (
     export_certified,
 )
 from tenfold.features.proofs.far_bound import TURN, FarBound
-from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places
+from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places, possible_places
 from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
-from tenfold.features.proofs.soft_view import one_layer
+from tenfold.features.proofs.soft_view import soft_layers
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.locality_check import logits_at
 from tenfold.models.near import near_only
@@ -82,7 +83,7 @@ def test_it_answers_long_problems(trained):
 def influence_of(model, batcher, batch, place, near=None):
     """The bound at one place of long problems, and the leads and far attention there, of near keys alone and of all."""
     prover = SoftProver(model, batcher)
-    layer = one_layer(model, batcher)
+    layer = soft_layers(model, batcher)[0]
     groups = far_places(prover.near, batcher, layer.fading, prover._written)
     role = int(batch.sequence.places["role"][0, batch.given + place - 1])
     keys = FarKeys(layer, groups, role)
@@ -188,7 +189,7 @@ def test_far_keys_do_no_more_than_the_bound(soft, name, task):
 @pytest.mark.parametrize("first", [SERIES["soft"], SERIES["type-1"], SERIES["power"]])
 def test_sums_of_decays_are_upper_bounds_and_close(soft, first):
     built = build(soft(first))
-    layer = one_layer(built.model().double(), built.batcher)
+    layer = soft_layers(built.model().double(), built.batcher)[0]
     group = FarPlaces(3, np.arange(2), 1, 2, None)
     keys = FarKeys(layer, [group], 2)
     n = torch.arange(2, 200_000, dtype=torch.float64)
@@ -272,9 +273,9 @@ def test_what_diverges_is_refuted_by_a_length(soft, tmp_path):
     assert case["answer"] != case["truth"]
 
 
-def test_only_one_layer_and_plain_formats(soft):
+def test_only_plain_formats(soft):
     for changes, words in (
-        ({"model": {"layers": 2}}, "a decoder of one layer"),
+        ({"model": {"layers": 2}}, "tokens without a column are hidden"),
         ({"model": {"norm": "post"}}, "norms before it"),
         ({"format": "interleaved"}, 'the format "reversed"'),
     ):
@@ -340,3 +341,39 @@ def test_the_soft_checker_stands_alone(exported):
 @pytest.mark.full
 def test_the_shipped_model_is_accepted():
     assert soft_checker.main(str(SHELF / "addition-alibi")) == 0
+
+
+def test_places_that_a_context_excludes(soft):
+    """Only where the bound over all far places is too much: a group that is left out has no token in any problem."""
+    built = build(soft({"name": "alibi", "axis": "column", "slope": 8.0}))
+    model, task = built.model().double(), built.batcher.task
+    prover = SoftProver(model, built.batcher)
+    layer = soft_layers(model, built.batcher)[0]
+    groups = far_places(prover.near, built.batcher, layer.fading, prover._written)
+    left_out, rng = 0, np.random.default_rng(0)
+    for depth in np.unique(prover.depths):
+        rows = np.flatnonzero(prover.depths == depth)
+        place = int(depth) - 1
+        possible = possible_places(prover.contexts, rows, place, prover.near, groups)
+        columns = prover.contexts.paths(rows)[0]
+        for length in (1, 2, 3, 6):
+            examples = task.sample(200, length, rng, samplers.lengths)
+            for at, sizes in enumerate(examples.lengths):
+                if not place <= examples.answer_length[at]:
+                    continue
+                symbols = task.transducer().digits(columns)[:, -1]
+                here = [place < size for size in sizes]
+                alike = ((symbols != task.base) == here).all(1)
+                for number, group in enumerate(groups):
+                    told = possible[torch.from_numpy(alike), number]
+                    if group.side < 0:
+                        there = sizes[group.role - Role.OPERAND] > place + group.first
+                    else:
+                        least = int(group.role == Role.ANSWER)
+                        there = place - group.first >= least and group.role < Role.OPERAND
+                    assert not (there and not told.all())
+        left_out += int((~possible).sum())
+    assert left_out > 0
+    plain = {int(r): f for some, found in prover.influences(model) for r, f in zip(some, found.mass, strict=True)}  # fmt: skip
+    for some, found in prover.influences(model, closer=True):
+        assert all(mass <= plain[int(r)] for r, mass in zip(some, found.mass, strict=True))

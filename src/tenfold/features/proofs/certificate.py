@@ -18,6 +18,7 @@ MADE = ("tenfold", "commit", "date", "torch")  # the part of the environment in 
 SLACK = 1e-6  # by which a bound may differ between machines, relative
 # What older certificates do not have: nothing was bounded or tested then.
 SINCE: dict[str, Any] = {"bound64": None, "declared": [], "violations": [], "far": None}
+NORMS, ADJOINT = "norms", "adjoints"  # how float32 rounding was bounded
 
 PROVED = "proved"
 EXACTLY = "proved in exact arithmetic"
@@ -49,6 +50,7 @@ class Certificate:
     declared: list[str] = field(default_factory=list)  # components that are taken at their word
     violations: list[str] = field(default_factory=list)  # declarations that a test refuted
     far: dict[str, Any] | None = None  # what far tokens can do, of a model without a window
+    bound_by: str | None = None  # NORMS or ADJOINT: how `bound` was found
 
     @property
     def proved(self) -> bool:
@@ -113,9 +115,10 @@ class Certificate:
         def said(bound: float | None) -> str:
             return "not bounded" if bound is None else f"at most {bound:.3g}"
 
+        by = "" if self.bound_by is None else f" by {self.bound_by}"
         return (
             f"{self.contexts:,} contexts, all right; {depends}; the least margin of a right digit is {self.margin:.3g}, "
-            f"what rounding may take from it {said(self.bound)} (float64: {said(self.bound64)}); {self.seconds:.1f} s"
+            f"what rounding may take from it {said(self.bound)}{by} (float64: {said(self.bound64)}); {self.seconds:.1f} s"
         )
 
     def _doubts(self) -> list[str]:
@@ -149,7 +152,7 @@ class Certificate:
 
 
 VERDICTS = ("proved", "in_float32", "conditional")
-COMPARED = ("weights", "verdict", *VERDICTS, "contexts", "columns", "wrong", "declared", "violations")  # fmt: skip
+COMPARED = ("weights", "verdict", *VERDICTS, "contexts", "columns", "wrong", "declared", "violations", "bound_by")  # fmt: skip
 
 
 def _alike(ours: float | None, theirs: Any, allowed: float | None) -> bool:
@@ -195,7 +198,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
         values = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise TenfoldError(f"{path} cannot be read: {error}") from None
-    keys = {each.name for each in fields(Certificate)} - set(SINCE)
+    keys = {each.name for each in fields(Certificate)} - {*SINCE, "bound_by"}
     if not (isinstance(values, dict) and keys <= set(values) and isinstance(values["about"], dict)):
         raise TenfoldError(f"{path} is not a certificate")
-    return {**SINCE, **values}
+    bounded_by = None if values["bound"] is None else NORMS  # there was nothing else then
+    return {**SINCE, "bound_by": bounded_by, **values}

@@ -2,7 +2,8 @@
 
     run -> every context that the task can produce (`prover.py`, `contexts.py`)
         -> the margin of the correct token in each, in float32 and in float64
-        -> bounds on what float64 and float32 rounding can change (`rounding.py`)
+        -> bounds on what float64 and float32 rounding can change, by norms (`rounding.py`), and on what float32 can,
+           by adjoints (`adjoint_bound.py`)
         -> declarations tested on the model at hand, and whose they are (`declarations.py`)
         -> verdict, counterexamples, certificate.json
 
@@ -32,10 +33,13 @@ import torch
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
 from tenfold.data.batch import Batcher
+from tenfold.features.proofs.adjoint_bound import adjoint_bound
+from tenfold.features.proofs.certificate import ADJOINT as ADJOINT
 from tenfold.features.proofs.certificate import CERTIFICATE as CERTIFICATE
 from tenfold.features.proofs.certificate import EXACTLY as EXACTLY
 from tenfold.features.proofs.certificate import IF as IF
 from tenfold.features.proofs.certificate import IN_FLOAT64 as IN_FLOAT64
+from tenfold.features.proofs.certificate import NORMS as NORMS
 from tenfold.features.proofs.certificate import PROVED as PROVED
 from tenfold.features.proofs.certificate import SINCE as SINCE
 from tenfold.features.proofs.certificate import Certificate as Certificate
@@ -52,6 +56,9 @@ from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
 from tenfold.runs.run import Run, Which, open_run
 
+ADJOINTS = (
+    50_000  # contexts, above which a proof by norms is enough: adjoints take a minute for 100,000
+)
 ABOUT = ("task", "format", "schemes", "pe", "encoder_pe", "cross_pe", "model")  # of the recipe
 
 
@@ -61,6 +68,7 @@ def certify(
     which: Which = "best",
     limit: int = LIMIT,
     rounding: bool | None = None,
+    adjoints: bool | None = None,
     message: Callable[[str], None] | None = None,
     progress: Progress | None = None,
 ) -> Certificate:
@@ -72,6 +80,8 @@ def certify(
         limit: the largest number of contexts to check.
         rounding: whether to bound float32 rounding; by default, for up to a million contexts. Float64 rounding is
             always bounded, by a coarser bound where float32 is not.
+        adjoints: whether to bound float32 rounding by adjoints, too, where they apply; the smaller bound counts. By
+            default, they are left out where norms suffice for a proof and there are more than 50,000 contexts.
         message: called once with the number of contexts and the expected time.
         progress: called with (contexts done, contexts in all) after each batch.
 
@@ -86,7 +96,7 @@ def certify(
         return replace(diverged(model, run.built.batcher, reason), about=about(run, which))
     if message is not None:
         message(f"{len(prover.contexts):,} contexts, about {prover.seconds(model):.0f} s")
-    certificate = prove(prover, model, rounding=rounding, progress=progress)
+    certificate = prove(prover, model, rounding=rounding, adjoints=adjoints, progress=progress)
     return replace(certificate, about=about(run, which))
 
 
@@ -123,6 +133,7 @@ def prove(
     model: Model,
     *,
     rounding: bool | None = None,
+    adjoints: bool | None = None,
     progress: Progress | None = None,
 ) -> Certificate:
     """Check these weights on every context of the prover and state the verdict.
@@ -132,6 +143,7 @@ def prove(
     began = time.monotonic()
     _check_precision(model)
     margins, bound, bound64, far = prover.margins(model, progress=progress), None, None, None
+    bound_by = None
     if (
         margins > 0
     ).all():  # float32 shows no error, so repeat in float64, and bound what it rounds
@@ -147,6 +159,14 @@ def prove(
         fits = bounded and bound64 is not None and sizes.fits()
         beyond = prover.beyond(exact, far) if fits else None
         bound = None if beyond is None else _margin_bound(meter.bound(beyond=beyond))
+        bound_by = None if bound is None else NORMS
+        if adjoints is None:
+            enough = bound is not None and bound64 is not None and margins.min() > bound + bound64
+            adjoints = len(margins) <= ADJOINTS or not enough
+        if fits and far is None and adjoints:
+            finer = adjoint_bound(prover, exact, progress)
+            if finer is not None and (bound is None or finer < bound):
+                bound, bound_by = finer, ADJOINT
     wrong = np.flatnonzero(~(margins > 0))  # a margin may be NaN
     margin, counterexamples = float(margins.min()), prover.counterexamples(model, wrong)
     left = margin if far is None else far.left
@@ -169,6 +189,7 @@ def prove(
         margin=margin,
         bound=bound,
         bound64=bound64,
+        bound_by=bound_by,
         wrong=len(wrong),
         counterexamples=counterexamples,
         declared=declared,
@@ -233,12 +254,14 @@ def certify_or_check(
 ) -> ProofCheck:
     """Certify a run and write the certificate into its folder; or compare a stored one and write nothing.
 
-    A stored certificate decides which checkpoint is proved. Exported models are not written to.
+    A stored certificate decides which checkpoint is proved, and how float32 rounding is bounded. Exported models are not written to.
     """
     run = run if isinstance(run, Run) else open_run(run)
     if stored is not None:
         values = read_certificate(stored)
-        certificate = certify(run, which=certified_checkpoint(values, which), **options)
+        adjoints = None if values["bound"] is None else values["bound_by"] == ADJOINT
+        which = certified_checkpoint(values, which)
+        certificate = certify(run, which=which, adjoints=adjoints, **options)
         return ProofCheck(certificate, certificate.differences(values))
     certificate = certify(run, which=which, **options)
     unwritten = ""

@@ -156,6 +156,12 @@ class FarInfluence(NamedTuple):
     def left(self) -> Tensor:
         return self.margin - self.first - self.remainder
 
+    def of(self, some: Tensor) -> FarInfluence:
+        """In some of the contexts; `refined` stays that of all."""
+        margin, first, remainder = self.margin[some], self.first[some], self.remainder[some]
+        parts = (self.mass[some], self.moved[some], self.last[some], self.content[some])
+        return FarInfluence(*parts, margin, first, remainder, self.refined)
+
 
 class FarBound:
     """The bound for one model in float64."""
@@ -173,12 +179,22 @@ class FarBound:
         self.product = (head.narrow.mT @ head.narrow) * (head.wide @ head.wide.mT)  # (F, F)
 
     def influence(
-        self, seen: Attended, keys: FarKeys, target: Tensor, error: float
+        self,
+        seen: Attended,
+        keys: FarKeys,
+        target: Tensor,
+        error: float,
+        possible: Tensor | None = None,
     ) -> FarInfluence:
-        """The influence in these contexts; `error` bounds the rounding of an attention logit."""
+        """The influence in these contexts; `error` bounds the rounding of an attention logit.
+
+        `possible` (B, G) says which groups of far places there are in a context; None: all.
+        """
         point = ResidualPoint.of(self.head, seen.x)
         content = keys.content(seen.q) - seen.total.unsqueeze(-1) + 2 * error
         upper = content.exp() * keys.decay[:, keys.group] * SLACK  # (B, H, Y)
+        if possible is not None:
+            upper = torch.where(possible[:, None, keys.group], upper, 0.0)
         mass = _largest(upper, keys).sum(-1)  # (B, H)
         away = keys.v - seen.mixed.unsqueeze(2)  # (B, H, Y, K)
         rows = self.head.rows[target].unsqueeze(1) - self.head.rows  # (B, V, D)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tenfold.data.batch import Batcher
@@ -19,6 +20,7 @@ from tenfold.data.places import Places
 from tenfold.data.roles import Role
 from tenfold.data.tasks.task import Ints
 from tenfold.encodings.fading import Fading
+from tenfold.features.proofs.contexts import Contexts
 from tenfold.features.proofs.soft_view import OneLayer
 from tenfold.models.locality import AXIS
 from tenfold.models.near import Near
@@ -64,41 +66,48 @@ def far_places(near: Near, batcher: Batcher, fading: Fading, written: Ints) -> l
     return [*groups, *told, FarPlaces(Role.OPERATOR, equals, 1, rest, None, once=True)]
 
 
+def possible_places(
+    contexts: Contexts, rows: Ints, place: int, near: Near, groups: list[FarPlaces]
+) -> Tensor:
+    """Which groups of far places there can be in these contexts, whose histories have `place` columns: (B, G).
+
+    An operand without a digit in the query's column has none ahead of it. While the column is at most the number of near
+    ones, it is known from the context. Then no digit or = is behind column 0, and no answer token behind column 1.
+    """
+    machine = contexts.transducer
+    here = machine.digits(contexts.paths(rows)[0])[:, -1] != machine.base  # (B, M')
+    by_column = [m for m in range(here.shape[1] + (machine.hub is not None)) if m != machine.hub]
+    going = {Role.OPERAND + m: here[:, number] for number, m in enumerate(by_column)}
+
+    def there(group: FarPlaces) -> NDArray[np.bool_]:
+        if group.side < 0:
+            return going[group.role]
+        none = place <= near.columns and place - group.first < int(group.role == Role.ANSWER)
+        return np.full(len(rows), not none)
+
+    return torch.from_numpy(np.stack([there(group) for group in groups], 1))
+
+
 class FarKeys:
     """The types of far keys of a model in float64, for queries of one role."""
 
     def __init__(self, layer: OneLayer, groups: list[FarPlaces], query: int) -> None:
         model, self.layer = layer.model, layer
-        self.query = _places([0], [query])
+        self.query = places_of([0], [query])
         self.groups = len(groups)
         owner = [g for g, group in enumerate(groups) for _ in group.tokens]
         self.group = torch.tensor(owner)  # (Y,)
         tokens = torch.tensor(np.concatenate([group.tokens for group in groups]))
-        self.at = _places(
+        self.at = places_of(
             [groups[g].side * groups[g].first for g in owner], [groups[g].role for g in owner]
         )
         x = layer.pe.embed(model.stack.embedding(tokens[None]), self.at)
         both = layer.attention.key_value(layer.block.attention_norm(x))  # (1, Y, 2 D)
         both = both.view(len(tokens), 2, layer.attention.heads, -1).permute(1, 2, 0, 3)
         self.k, self.v = both[0], both[1]  # (H, Y, K)
-        sums = [self._decay(group) for group in groups]
+        sums = [decay_of(layer, group, query) for group in groups]
         self.decay = torch.stack([total for total, _ in sums], 1)  # (H, G)
         self.alike = torch.tensor([alike for _, alike in sums])  # (G,): the same in every head
-
-    def _decay(self, group: FarPlaces) -> tuple[Tensor, bool]:
-        """At least the sum of exp(bias) over the group's distances, (H,), and whether it is the same in each head."""
-        last = max(group.first, self.layer.fading.beyond) + SUMMED
-        last = last if group.last is None else group.last
-        heads, query = self.layer.attention.heads, int(self.query["role"])
-        by_head = bias_at(self.layer, group, np.arange(group.first, last + 1), query)
-        alike = bool((by_head == by_head[:1]).all())
-        if group.last is not None:
-            return by_head.exp().sum(1) * SLACK, alike
-        rest = rest_of(self.layer.fading, last + 1).expand(heads)
-        alike = alike and bool((rest == rest[:1]).all())
-        if group.once:  # further away it adds no more than all distances together
-            return torch.maximum(by_head.exp().amax(1), rest) * SLACK, alike
-        return (by_head.exp().sum(1) + rest) * SLACK, alike
 
     def content(self, q: Tensor) -> Tensor:
         """The logits without bias of queries (B, H, 1, K) for each type: (B, H, Y)."""
@@ -109,10 +118,25 @@ class FarKeys:
         return logits[:, :, 0] / size**0.5
 
 
+def decay_of(layer: OneLayer, group: FarPlaces, query: int) -> tuple[Tensor, bool]:
+    """At least the sum of exp(bias) over the group's distances, (H,), and whether it is the same in each head."""
+    last = max(group.first, layer.fading.beyond) + SUMMED
+    last = last if group.last is None else group.last
+    by_head = bias_at(layer, group, np.arange(group.first, last + 1), query)
+    alike = bool((by_head == by_head[:1]).all())
+    if group.last is not None:
+        return by_head.exp().sum(1) * SLACK, alike
+    rest = rest_of(layer.fading, last + 1).expand(layer.attention.heads)
+    alike = alike and bool((rest == rest[:1]).all())
+    if group.once:  # further away it adds no more than all distances together
+        return torch.maximum(by_head.exp().amax(1), rest) * SLACK, alike
+    return (by_head.exp().sum(1) + rest) * SLACK, alike
+
+
 def bias_at(layer: OneLayer, group: FarPlaces, distances: Ints, query: int) -> Tensor:
     """What the encoding adds at these distances to the keys of a group, for a query of this role: (H, distances)."""
-    at = _places([group.side * d for d in distances.tolist()], [group.role] * len(distances))
-    bias = layer.pe.bias(_places([0], [query]), at)
+    at = places_of([group.side * d for d in distances.tolist()], [group.role] * len(distances))
+    bias = layer.pe.bias(places_of([0], [query]), at)
     if bias is None:
         bias = torch.zeros(1, 1, 1, len(distances))
     return bias[0, :, 0].detach().double().expand(layer.attention.heads, -1)
@@ -131,6 +155,6 @@ def rest_of(fading: Fading, first: int) -> Tensor:
     return least * torch.as_tensor(fading.most, dtype=torch.float64).exp()
 
 
-def _places(behind: list[int], role: list[int]) -> Places:
+def places_of(behind: list[int], role: list[int]) -> Places:
     column = HERE - torch.tensor([behind])
     return Places(**{AXIS: column, "role": torch.tensor([role]), "significance": column})

@@ -29,7 +29,14 @@ from tenfold.features.proofs.contexts import LIMIT, Contexts, View, reachable
 from tenfold.features.proofs.declarations import other_machine, shift_dependence, wrong_answer
 from tenfold.features.proofs.failing_length import failing_problem
 from tenfold.features.proofs.far_bound import Attended, Far, FarBound, FarInfluence
-from tenfold.features.proofs.far_keys import HERE, FarKeys, bias_at, far_places, rest_of
+from tenfold.features.proofs.far_keys import (
+    HERE,
+    FarKeys,
+    bias_at,
+    far_places,
+    possible_places,
+    rest_of,
+)
 from tenfold.features.proofs.prover import (
     SAMPLES,
     Floats,
@@ -41,7 +48,8 @@ from tenfold.features.proofs.prover import (
     view_of,
 )
 from tenfold.features.proofs.rounding_steps import LIBRARY, Beyond
-from tenfold.features.proofs.soft_view import OneLayer, one_layer
+from tenfold.features.proofs.soft_layers import check_answers_cover, far_of_layers
+from tenfold.features.proofs.soft_view import OneLayer, soft_layers
 from tenfold.models.locality import AXIS, Local, NotCertifiable
 from tenfold.models.locality_check import logits_at, long_batches, tested_places
 from tenfold.models.model import Model
@@ -70,14 +78,15 @@ def check_provable(model: Model, batcher: Batcher) -> None:
         view_of(model, batcher)
     except NotCertifiable as hard:
         try:
-            one_layer(model, batcher)
+            soft_layers(model, batcher)
         except NotCertifiable as soft:
             raise _neither(hard, soft) from None
 
 
 def _soft(model: Model, batcher: Batcher, limit: int, hard: NotCertifiable) -> Prover:
     try:
-        return SoftProver(model, batcher, limit)
+        several = len(soft_layers(model, batcher)) > 1
+        return (LayeredProver if several else SoftProver)(model, batcher, limit)
     except NotCertifiable as soft:
         raise _neither(hard, soft) from None
 
@@ -90,10 +99,11 @@ class SoftProver(Prover):
     """Every near context of a task, for a decoder of one layer whose far keys decay."""
 
     def __init__(self, model: Model, batcher: Batcher, limit: int = LIMIT) -> None:
-        layer = one_layer(model, batcher)
-        self.near, contexts = _nearest(layer, batcher, limit)
-        local = Local(self.near.columns, self.near.answers + 1, self.near.columns)
-        self._hold(batcher, contexts, local)
+        layers = soft_layers(model, batcher)
+        self.near, contexts = _nearest(layers, batcher, limit)
+        view = contexts.view
+        self.sight = Near(view.columns, view.answers - 1)  # of all layers together
+        self._hold(batcher, contexts, Local(view.columns, view.answers, view.columns))
         self._written = np.unique(contexts.written[contexts.written >= 0])
 
     def margins(
@@ -125,7 +135,7 @@ class SoftProver(Prover):
         worst: dict[str, float] = {"left": math.inf, "first": math.nan, "remainder": math.nan}
         most = dict.fromkeys(("attention", "moved", "last", "most", "content"), -math.inf)
         refined = 0
-        for _, found in self.influences(model, None, error):
+        for _, found in self._each_influence(model, error):
             loss = found.first + found.remainder
             here = (found.mass, found.moved, found.last, loss, found.content)
             for name, values in zip(most, here, strict=True):
@@ -141,7 +151,7 @@ class SoftProver(Prover):
     def beyond(self, model: Model, far: Far | None) -> Beyond | None:
         """Far keys whose computed weight is not exactly 0 in float32 have a bounded number, or nothing is known."""
         assert far is not None
-        layer = one_layer(model, self.batcher)
+        layer = soft_layers(model, self.batcher)[0]
         groups = far_places(self.near, self.batcher, layer.fading, self._written)
         sights = self.near.columns * self.batcher.task.terms + self.near.answers + KEYS
         level = UNDERFLOW - far.content - math.log(sights)
@@ -183,7 +193,7 @@ class SoftProver(Prover):
                     continue
                 with near_only(model, self.near):
                     alone = logits_at(model, batch, place)
-                for some in (batch, self.far_replaced(batch, place, rng)):
+                for some in self.far_variants(batch, place, rng):
                     less = lead(alone, target, there) - lead(
                         logits_at(model, some, place), target, there
                     )
@@ -194,12 +204,18 @@ class SoftProver(Prover):
                         )
         return None
 
+    def far_variants(self, batch: Batch, place: int, rng: np.random.Generator) -> list[Batch]:
+        """The batch as it is, and with other far tokens."""
+        return [batch, self.far_replaced(batch, place, rng)]
+
     def far_replaced(self, batch: Batch, place: int, rng: np.random.Generator) -> Batch:
         """The batch with other digits wherever a token is far from the digit at this place."""
         side = batch.sequence
         column, role = torch.broadcast_tensors(side.places[AXIS], side.places["role"])
         behind, answer = place - column, role == Role.ANSWER
-        near = (behind >= 0) & (behind <= torch.where(answer, self.near.answers, self.near.columns))
+        near = (behind >= 0) & (
+            behind <= torch.where(answer, self.sight.answers, self.sight.columns)
+        )
         far = (column >= 0) & ~near
         digits = rng.integers(0, self.contexts.transducer.base, side.tokens.shape)
         answers = rng.choice(self._written, side.tokens.shape)
@@ -207,13 +223,33 @@ class SoftProver(Prover):
         tokens = torch.where(far & answer, torch.from_numpy(answers), tokens)
         return replace(batch, sequence=replace(side, tokens=tokens))
 
+    def _each_influence(self, model: Model, error: float) -> Iterator[tuple[Ints, FarInfluence]]:
+        """What far keys can do in all contexts; where it is too much, only those that the context leaves possible."""
+        for rows, found in self.influences(model, None, error):
+            enough = (found.left > 0).all(1)
+            if enough.all():
+                yield rows, found
+                continue
+            if enough.any():
+                yield rows[enough.numpy()], found.of(enough)
+            for some, closer in self.influences(model, rows[~enough.numpy()], error, closer=True):
+                yield some, closer._replace(refined=len(some))
+
     def influences(
-        self, model: Model, rows: Ints | None = None, error: float = 0.0
+        self,
+        model: Model,
+        rows: Ints | None = None,
+        error: float = 0.0,
+        *,
+        closer: bool = False,
     ) -> Iterator[tuple[Ints, FarInfluence]]:
-        """What far keys can do in these contexts or in all, batch by batch: their numbers, and the influence."""
+        """What far keys can do in these contexts or in all, batch by batch: their numbers, and the influence.
+
+        With `closer`, groups of far places that a context excludes are left out.
+        """
         rows = np.arange(len(self.contexts)) if rows is None else rows
         exact = copy.deepcopy(model).double().eval()
-        layer = one_layer(exact, self.batcher)
+        layer = soft_layers(exact, self.batcher)[0]
         bound, depths = FarBound(layer), self.depths[rows]
         groups = far_places(self.near, self.batcher, layer.fading, self._written)
         with torch.inference_mode(), near_only(exact, self.near), Captured(layer) as captured:
@@ -222,11 +258,11 @@ class SoftProver(Prover):
                 keys = FarKeys(layer, groups, query)
                 alike = rows[depths == depth]
                 for some in np.array_split(alike, max(1, -(-len(alike) // SMALL))):
-                    logits = logits_at(
-                        exact, problem_batch(self.batcher, self.contexts, some), int(depth) - 1
-                    )
-                    seen = captured.attended()
-                    found = bound.influence(seen, keys, self._targets(some), error)
+                    batch, place = problem_batch(self.batcher, self.contexts, some), int(depth) - 1
+                    logits, seen = logits_at(exact, batch, place), captured.attended()
+                    known = possible_places(self.contexts, some, place, self.near, groups)
+                    possible = known if closer else None
+                    found = bound.influence(seen, keys, self._targets(some), error, possible)
                     self._confirm(logits, found)
                     yield some, found
 
@@ -259,16 +295,39 @@ class SoftProver(Prover):
         return False
 
 
-def _nearest(layer: OneLayer, batcher: Batcher, limit: int) -> tuple[Near, Contexts]:
+class LayeredProver(SoftProver):
+    """Every near context of a task, for a decoder of several layers whose far keys decay."""
+
+    def __init__(self, model: Model, batcher: Batcher, limit: int = LIMIT) -> None:
+        super().__init__(model, batcher, limit)
+        check_answers_cover(self.contexts)
+
+    def far(self, model: Model, error: float) -> Far:
+        """What far keys can do to these weights, and float32 rounding of what is near."""
+        return far_of_layers(self, model, self.near, self._written)
+
+    def beyond(self, model: Model, far: Far | None) -> Beyond | None:
+        return None  # float32 rounding of far keys is not bounded
+
+    def far_variants(self, batch: Batch, place: int, rng: np.random.Generator) -> list[Batch]:
+        """As it is: far tokens that belong to no problem may be of kinds that are not among the nodes."""
+        return [batch]
+
+    def refuted(self, model: Model, seed: int) -> bool:
+        return Prover.refuted(self, model, seed)
+
+
+def _nearest(layers: list[OneLayer], batcher: Batcher, limit: int) -> tuple[Near, Contexts]:
     """The least that must be near: it determines the answer, and every other key has begun to fade."""
     machine, reason = machine_of(batcher), ""
     for columns in range(WIDEST + 1):
         for answers in range(columns + 1):
             near = Near(columns, answers)
-            if not _faded(layer, near):
+            if not all(_faded(layer, near) for layer in layers):
                 reason = reason or "keys fade only beyond the columns that may be near"
                 continue
-            contexts = reachable(machine, View(columns, answers + 1, columns), limit)
+            wide, long = columns * len(layers), answers * len(layers) + 1
+            contexts = reachable(machine, View(wide, long, wide), limit)
             if contexts.conflict is None:
                 return near, contexts
             reason = explain_conflict(batcher, contexts)

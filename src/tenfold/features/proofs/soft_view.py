@@ -1,10 +1,13 @@
-"""The hypotheses of a proof without a window: a decoder of one layer whose encoding fades on columns."""
+"""The hypotheses of a proof without a window: a decoder whose encodings fade on columns."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
+
 from tenfold.data.batch import Batcher
+from tenfold.data.places import Places
 from tenfold.data.roles import Role
 from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.fading import Fading, fading_of
@@ -21,7 +24,7 @@ class Diverging(NotCertifiable):
 
 
 class OneLayer(NamedTuple):
-    """A decoder of one layer, and what its encoding adds for far pairs."""
+    """A layer of a decoder, and what its encoding adds for far pairs."""
 
     model: Decoder
     block: Block
@@ -30,11 +33,31 @@ class OneLayer(NamedTuple):
     fading: Fading
 
 
-def one_layer(model: Model, batcher: Batcher) -> OneLayer:
-    """The model, if what far keys add in it has a bound. Raises `NotCertifiable` with the reason otherwise."""
-    if type(model) is not Decoder or len(model.stack.blocks) != 1:
-        raise NotCertifiable("without a window, a decoder of one layer is certifiable")
-    block = model.stack.blocks[0]
+def soft_layers(model: Model, batcher: Batcher) -> list[OneLayer]:
+    """The layers, if what far keys add in each has a bound. Raises `NotCertifiable` with the reason otherwise."""
+    if type(model) is not Decoder or not model.stack.blocks:
+        raise NotCertifiable("without a window, a decoder is certifiable")
+    layers = [_layer(model, number, batcher) for number in range(len(model.stack.blocks))]
+    if len(layers) > 1:
+        for layer in layers:
+            _check_unrelated(layer.pe)
+    return layers
+
+
+def _check_unrelated(pe: PositionalEncoding) -> None:
+    """Between several layers, a token that all see at one weight would carry what it saw to any distance."""
+    column, role = torch.tensor([[0, -1]]), torch.full((1, 2), int(Role.OPERATOR))
+    at = Places(**{AXIS: column, "significance": column, "role": role})
+    seen = pe.visible(at, at)
+    if seen is None or bool((seen & torch.tensor([[False, True], [True, False]])).any()):
+        raise NotCertifiable(
+            "without a window, several layers are certifiable where tokens without a column are hidden from others "
+            "(soft-window with unrelated: false)"
+        )
+
+
+def _layer(model: Decoder, number: int, batcher: Batcher) -> OneLayer:
+    block = model.stack.blocks[number]
     if not (isinstance(block, Block) and isinstance(block.attention, Attention) and block.pre):
         raise NotCertifiable(
             "without a window, softmax attention with norms before it is certifiable"
@@ -43,7 +66,7 @@ def one_layer(model: Model, batcher: Batcher) -> OneLayer:
         raise NotCertifiable(
             'without a window, the format "reversed" without a width, start or schemes is certifiable'
         )
-    pe = model.stack.encodings[0]
+    pe = model.stack.encodings[number]
     check_axes(pe, "attention", frozenset({AXIS, "role", "significance"}))
     for part in encodings_of(model):
         _check_part(part, batcher)
