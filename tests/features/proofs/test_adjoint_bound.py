@@ -14,7 +14,7 @@ from tenfold.encodings.steady import steady_of
 from tenfold.features.proofs import adjoint_bound as bound_module
 from tenfold.features.proofs import adjoint_steps as steps_module
 from tenfold.features.proofs.adjoint_bound import adjoint_bound, leads
-from tenfold.features.proofs.adjoint_nodes import Watch, distinct, has_adjoint
+from tenfold.features.proofs.adjoint_nodes import AttentionWatch, distinct, has_adjoint
 from tenfold.features.proofs.certify import about, certify_model, certify_or_check, prove
 from tenfold.features.proofs.prover import Prover, problem_batch
 from tenfold.features.proofs.rounding import FLOAT32, Arithmetic, Meter, gamma
@@ -50,7 +50,7 @@ class Case:
         self.target = self.batch.target[:, self.place]
 
     def leads(self, by=FLOAT32):
-        with Watch(self.exact) as watch, torch.no_grad():
+        with AttentionWatch(self.exact) as watch, torch.no_grad():
             logits_at(self.exact, self.batch, self.place)
             self.nodes = watch.nodes()
         return leads(self.exact, self.nodes, self.target, by)
@@ -347,7 +347,7 @@ def test_shipped_models_with_forty_digits(name):
         place = int(prover.depths[row]) - 1
         batch = problem_batch(prover.batcher, prover.contexts, np.array([row]))
         target = batch.target[:, place]
-        with Watch(exact) as watch, torch.no_grad():
+        with AttentionWatch(exact) as watch, torch.no_grad():
             double, single = logits_at(exact, batch, place), logits_at(model, batch, place)
             nodes = watch.nodes()
         found, true = leads(exact, nodes, target), exactly(exact, nodes)

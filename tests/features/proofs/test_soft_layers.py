@@ -12,7 +12,7 @@ from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
 from tenfold.features.proofs import soft_layers as module
 from tenfold.features.proofs.adjoint_bound import Before, Embedded, Layered
-from tenfold.features.proofs.adjoint_nodes import Nodes
+from tenfold.features.proofs.adjoint_nodes import LayerNodes
 from tenfold.features.proofs.certify import certify_model, certify_or_check
 from tenfold.features.proofs.rounding import FLOAT32
 from tenfold.features.proofs.soft_prover import LayeredProver, lead, prover_of
@@ -164,7 +164,7 @@ def test_a_slow_decay_is_not_proved(trained, layered):
 
 def test_what_a_node_was_not_seen_of_is_not_bounded(trained, monkeypatch):
     """Without any answer token among the nodes, nothing is known of far ones."""
-    joined = Nodes.joined.__func__
+    joined = LayerNodes.joined.__func__
 
     def without(cls, some):
         nodes = joined(cls, some)
@@ -173,7 +173,7 @@ def test_what_a_node_was_not_seen_of_is_not_bounded(trained, monkeypatch):
     prover = prover_of(trained.model("final"), trained.built.batcher)
     assert isinstance(prover, LayeredProver)
     assert prover.far(trained.model("final"), 0.0).left > 0
-    monkeypatch.setattr(Nodes, "joined", classmethod(without))
+    monkeypatch.setattr(LayerNodes, "joined", classmethod(without))
     assert not prover.far(trained.model("final"), 0.0).left > 0
 
 

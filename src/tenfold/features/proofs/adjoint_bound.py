@@ -43,7 +43,12 @@ from torch import Tensor, nn
 from tenfold.data.tasks.task import Ints
 from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.steady import Steady, steady_of
-from tenfold.features.proofs.adjoint_nodes import Nodes, Sight, Watch, has_adjoint
+from tenfold.features.proofs.adjoint_nodes import (
+    AttentionWatch,
+    LayerNodes,
+    LayerSight,
+    has_adjoint,
+)
 from tenfold.features.proofs.adjoint_steps import (
     BALL,
     Affine,
@@ -115,7 +120,7 @@ class Before:
         both = reached(attention.key_value.weight, self.norm, self.key_value.own, 2 * heads)
         self.rk, self.rv = both.view(-1, 2, heads).unbind(1)
 
-    def seen(self, sight: Sight) -> Heads:
+    def seen(self, sight: LayerSight) -> Heads:
         own, keys = sight.keys[:, 0], sight.keys
         return Heads(
             self.q[own], self.rq[own], self.k[keys], self.rk[keys], self.v[keys], self.rv[keys], *sight[1:]
@@ -134,7 +139,7 @@ class Layered:
         self,
         model: Decoder,
         layer: int,
-        sight: Sight,
+        sight: LayerSight,
         before: Before,
         by: Arithmetic,
         steady: Steady,
@@ -301,7 +306,7 @@ def adjoint_bound(prover: Prover, model: Model, progress: Progress | None = None
         return None
     assert isinstance(model, Decoder)
     worst, done = 0.0, 0
-    with Watch(model) as watch:
+    with AttentionWatch(model) as watch:
         for rows, place in batches(prover, model):
             batch = problem_batch(prover.batcher, prover.contexts, rows)
             logits, target = logits_at(model, batch, place), batch.target[:, place]
@@ -333,7 +338,7 @@ def batches(prover: Prover, model: Decoder) -> Iterator[tuple[Ints, int]]:
 @torch.no_grad()
 def leads(
     model: Decoder,
-    nodes: Nodes,
+    nodes: LayerNodes,
     target: Tensor,
     by: Arithmetic = FLOAT32,
     *,

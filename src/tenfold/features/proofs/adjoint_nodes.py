@@ -27,7 +27,7 @@ from tenfold.models.model import Model
 WAYS = frozenset({"embed", "scores", "bias", "visible", "values"})  # whose adjoint is known
 
 
-class Sight(NamedTuple):
+class LayerSight(NamedTuple):
     """What the nodes of one level see; the first key is the node's own token, one layer earlier."""
 
     keys: Tensor  # (N, S) nodes of the level before
@@ -36,37 +36,37 @@ class Sight(NamedTuple):
     bias: Tensor | None  # (N, S, H)
     values: Tensor | None  # (N, S, H, K): the vectors that are added to values
 
-    def of(self, rows: Tensor) -> Sight:
+    def of(self, rows: Tensor) -> LayerSight:
         """For some of the nodes."""
-        return Sight(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
+        return LayerSight(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
 
     def distinct(self) -> tuple[Tensor, Tensor]:
         """The first of each kind of nodes, and the kind of every node."""
         return distinct([part for part in self if part is not None])
 
-    def renumbered(self, of: Tensor, count: int) -> Sight:
+    def renumbered(self, of: Tensor, count: int) -> LayerSight:
         """With other numbers of the level before, and room for so many keys."""
         room = count - self.keys.shape[1]
         keys = torch.where(self.there.any(-1), of[self.keys], 0)
         keys[:, 0] = of[self.keys[:, 0]]
         parts = (keys, *self[1:])
-        return Sight(*(None if p is None else F.pad(p, (*(0, 0) * (p.dim() - 2), 0, room)) for p in parts))  # type: ignore[arg-type]  # fmt: skip
+        return LayerSight(*(None if p is None else F.pad(p, (*(0, 0) * (p.dim() - 2), 0, room)) for p in parts))  # type: ignore[arg-type]  # fmt: skip
 
     @classmethod
-    def joined(cls, some: list[Sight]) -> Sight:
+    def joined(cls, some: list[LayerSight]) -> LayerSight:
         columns = zip(*some, strict=True)
         return cls(*(None if parts[0] is None else torch.cat(parts) for parts in columns))  # type: ignore[arg-type]
 
 
-class Nodes(NamedTuple):
+class LayerNodes(NamedTuple):
     """The embedded tokens, and what is seen in each layer; the last level has one node for each context."""
 
     embedded: Tensor  # (N, D)
     labels: Tensor  # (N,): the role of each embedded token, or -1 where it has no column
-    sights: list[Sight]
+    sights: list[LayerSight]
 
     @classmethod
-    def joined(cls, some: list[Nodes]) -> Nodes:
+    def joined(cls, some: list[LayerNodes]) -> LayerNodes:
         """The nodes of several batches, alike ones once."""
         embedded = torch.cat([each.embedded for each in some])
         labels = torch.cat([each.labels for each in some])
@@ -77,7 +77,7 @@ class Nodes(NamedTuple):
             parts = [each.sights[layer] for each in some]
             widest = max(part.keys.shape[1] for part in parts)
             pairs = zip(parts, numbers, strict=True)
-            sight = Sight.joined([part.renumbered(of, widest) for part, of in pairs])
+            sight = LayerSight.joined([part.renumbered(of, widest) for part, of in pairs])
             if layer < len(some[0].sights) - 1:
                 first, number = sight.distinct()
                 sight = sight.of(first)
@@ -98,7 +98,7 @@ def has_adjoint(model: Model, steady: Callable[[PositionalEncoding], Steady | No
     )
 
 
-class Watch:
+class AttentionWatch:
     """Keeps what the attentions of a decoder were given in its last run."""
 
     def __init__(self, model: Decoder) -> None:
@@ -131,7 +131,7 @@ class Watch:
         while self._hooks:
             self._hooks.pop().remove()
 
-    def nodes(self) -> Nodes:
+    def nodes(self) -> LayerNodes:
         """Of the last run, which read the last token alone."""
         assert self._embedded is not None
         shown = [self._logits[at].isfinite() for at in self._attentions]  # (B, H, T | 1, T)
@@ -154,7 +154,7 @@ class Watch:
                 of[wanted[layer + 1]] = number
                 sight = sight.of(first)
             sights.append(sight)
-        return Nodes(embedded, labels, sights)
+        return LayerNodes(embedded, labels, sights)
 
     def _labels(self) -> Tensor:
         assert self._embedded is not None
@@ -162,7 +162,7 @@ class Watch:
         label = torch.where(at[AXIS] < 0, -1, at["role"])
         return label.expand(len(self._embedded), -1)
 
-    def _sight(self, attention: Attention, shown: Tensor, wanted: Tensor, of: Tensor) -> Sight:
+    def _sight(self, attention: Attention, shown: Tensor, wanted: Tensor, of: Tensor) -> LayerSight:
         """What these queries (B, T) see, as nodes of the level before, which `of` numbers."""
         row, query = wanted.nonzero(as_tuple=True)
         own = query + shown.shape[3] - shown.shape[2]
@@ -185,7 +185,7 @@ class Watch:
             return found.masked_fill(hidden, 0.0)
 
         scores, bias, values = added(self._given[attention], attention, shown.shape)
-        return Sight(keys, there, picked(scores), picked(bias), picked(values))
+        return LayerSight(keys, there, picked(scores), picked(bias), picked(values))
 
 
 def added(

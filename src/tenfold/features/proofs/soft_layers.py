@@ -37,7 +37,7 @@ from tenfold.data.places import Places
 from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END
 from tenfold.features.proofs.adjoint_bound import Before, batches, leads
-from tenfold.features.proofs.adjoint_nodes import Nodes, Watch
+from tenfold.features.proofs.adjoint_nodes import AttentionWatch, LayerNodes
 from tenfold.features.proofs.adjoint_steps import BALL, Mixing
 from tenfold.features.proofs.contexts import Contexts
 from tenfold.features.proofs.far_bound import Far
@@ -56,7 +56,9 @@ SOME = 256  # nodes at a time
 class FarMixtures:
     """How far keys move the mixtures of each layer."""
 
-    def __init__(self, layers: list[OneLayer], groups: list[list[FarPlaces]], nodes: Nodes) -> None:
+    def __init__(
+        self, layers: list[OneLayer], groups: list[list[FarPlaces]], nodes: LayerNodes
+    ) -> None:
         self.layers, self.groups, self.labels = layers, groups, [nodes.labels]
         for sight in nodes.sights:
             self.labels.append(self.labels[-1][sight.keys[:, 0]])
@@ -126,13 +128,13 @@ def far_of_layers(prover: Prover, model: Model, near: Near, written: Ints) -> Fa
     exact = copy.deepcopy(model).double().eval()
     assert isinstance(exact, Decoder)
     found, targets = [], []
-    with near_only(exact, near), Watch(exact) as watch:
+    with near_only(exact, near), AttentionWatch(exact) as watch:
         for rows, place in batches(prover, exact):
             batch = problem_batch(prover.batcher, prover.contexts, rows)
             logits_at(exact, batch, place)
             found.append(watch.nodes())
             targets.append(batch.target[:, place])
-    nodes, layers = Nodes.joined(found), soft_layers(exact, prover.batcher)
+    nodes, layers = LayerNodes.joined(found), soft_layers(exact, prover.batcher)
     groups = [far_places(near, prover.batcher, layer.fading, written) for layer in layers]
     far = FarMixtures(layers, groups, nodes)
     lead = leads(exact, nodes, torch.cat(targets), steady=prover.steady, far=far)
