@@ -1,4 +1,4 @@
-"""Models without a window, trained until they are proved right at every length: four tasks, two series.
+"""Models without a window, trained until they are proved right at every length: five tasks, two series.
 
     tenfold reproduce certified/soft-proofs
 
