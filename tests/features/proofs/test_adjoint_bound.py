@@ -10,11 +10,12 @@ import pytest
 import torch
 
 from tenfold.encodings.pairwise import Pairwise
-from tenfold.encodings.steady import steady_of
+from tenfold.encodings.steady import Steady, steady_of
 from tenfold.features.proofs import adjoint_bound as bound_module
 from tenfold.features.proofs import adjoint_steps as steps_module
 from tenfold.features.proofs.adjoint_bound import adjoint_bound, leads
 from tenfold.features.proofs.adjoint_nodes import AttentionWatch, distinct, has_adjoint
+from tenfold.features.proofs.adjoint_steps import Heads, Mixing
 from tenfold.features.proofs.certify import about, certify_model, certify_or_check, prove
 from tenfold.features.proofs.prover import Prover, problem_batch
 from tenfold.features.proofs.rounding import FLOAT32, Arithmetic, Meter, gamma
@@ -265,6 +266,27 @@ def test_no_error_of_the_worst_direction_exceeds_it(case, layers, power):
         assert (off > 0.1 * linear[:, other])[rows].any()
     if (layers, power) == (1, -19):
         assert (lost / linear)[linear > 1e-4].median() < 3
+
+
+@pytest.mark.parametrize("power", [0, 10, 20, 30])
+def test_what_float64_loses_of_an_adjoint_is_in_its_radius(power):
+    """Keys and values that share a large part: it cancels in the adjoint of the query, but not what was lost of it."""
+    mpmath.mp.dps = 60
+    nothing, ones = torch.zeros(1, 4, 1, dtype=torch.float64), torch.ones(1, 4, 1, dtype=torch.bool)
+    for seed in range(3):
+        generator = torch.Generator().manual_seed(seed)
+        q, k, v, a = torch.randn(4, 4, 4, generator=generator, dtype=torch.float64)
+        q, a, k, v = q[0], a[0], 2.0**power + k, 2.0**power + v
+        q[0] = -q[1:].sum()
+        heads = Heads(q.view(1, 1, 4), nothing[:, 0], k.view(1, 4, 1, 4), nothing, v.view(1, 4, 1, 4), nothing, ones, None, None, None)  # fmt: skip
+        mixing = Mixing(heads, Steady(), Arithmetic(2.0**-110, 2.0**-1022))
+        got = mixing.back(a.view(1, 1, 1, 4), nothing[:, :1], torch.tensor([0]))
+        q, k, v, a = (x.numpy().astype(object) * mpmath.mpf(1) for x in (q, k, v, a))
+        w = np.array([mpmath.exp(x / 2) for x in k @ q])
+        w /= w.sum()
+        exact = (w * (v @ a - w @ (v @ a))) @ k / 2
+        off = mpmath.norm(list(got.q.flatten().numpy() - exact))
+        assert off <= got.rq.item()
 
 
 KINDS = {

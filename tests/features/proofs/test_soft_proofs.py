@@ -186,6 +186,72 @@ def test_far_keys_do_no_more_than_the_bound(soft, name, task):
     assert tight > 0.02  # the bound is not trivially large
 
 
+@torch.no_grad()
+def far_and_near(soft, large):
+    """A model whose heads have pairs of opposite values, with weights that add `large` to one number of the residual for both.
+
+    `large` has no effect. Returns the bound at one place, the step that far keys make there, and what both came from.
+    """
+    built = build(soft({**SOFT, "slope": 4.0}, model={"width": 16, "heads": 2}))
+    model, generator = built.model().double().eval(), torch.Generator().manual_seed(0)
+    for name, p in sorted(model.named_parameters()):
+        if "norm" not in name:
+            p.copy_(
+                (1 if "embedding" in name else 0.15) * torch.randn(p.shape, generator=generator)
+            )
+    at = model.stack.blocks[0].attention
+    for part in (at.key_value.weight[16:], at.key_value.bias[16:]):
+        part[1::2] = -part[::2]
+    at.out.weight[:, 1::2], at.out.weight[0] = 0.0, large
+    task = built.batcher.task
+    batch = built.batcher(task.sample(12, 9, np.random.default_rng(0), samplers.exact))
+    prover, found, *_ = influence_of(model, built.batcher, batch, 4)
+    seen = []
+    hook = model.stack.blocks[0].feedforward_norm.register_forward_pre_hook(
+        lambda _, given: seen.append(given[0][:, -1])
+    )
+    logits_at(model, batch, 4)
+    with near_only(model, prover.near):
+        logits_at(model, batch, 4)
+    hook.remove()
+    return found, (seen[0] - seen[1]).norm(dim=-1)
+
+
+@pytest.mark.parametrize("power", [0, 27, 32])
+def test_weights_that_cancel_do_not_hide_how_far_the_residual_moves(soft, power):
+    """Squares of such weights have lost the rest in float64, and with it the remainder."""
+    plain, _ = far_and_near(soft, 0.0)
+    found, step = far_and_near(soft, 2.0**power)
+    assert (step > 1e-3).any()
+    assert (step <= found.moved).all()
+    torch.testing.assert_close(found.moved, plain.moved, rtol=0.01, atol=0)
+
+
+def test_errors_of_logits_may_differ_by_head(soft):
+    """Where heads pull in opposite directions, one may be more and the other less than computed."""
+    built = build(soft({**SOFT, "slope": 2.0}, model={"width": 16, "heads": 2}))
+    torch.manual_seed(0)
+    model, error = built.model().double().eval(), 0.05
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    batch = built.batcher(
+        built.batcher.task.sample(12, 9, np.random.default_rng(0), samplers.exact)
+    )
+    prover, layer = SoftProver(model, built.batcher), soft_layers(model, built.batcher)[0]
+    groups = far_places(prover.near, built.batcher, layer.fading, prover._written)
+    keys, bound = FarKeys(layer, groups, Role.ANSWER), FarBound(layer)
+    target = batch.target[:, 4]
+    with torch.inference_mode(), near_only(model, prover.near), Captured(layer) as captured:
+        logits_at(model, batch, 4)
+        seen = captured.attended()
+        found = bound.influence(seen, keys, target, error)
+        for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            off = 2 * error * torch.tensor(signs, dtype=torch.float64)
+            other = bound.influence(seen._replace(total=seen.total + off), keys, target, 0.0)
+            assert (other.first <= found.first + 1e-12).all()
+
+
 @pytest.mark.parametrize("first", [SERIES["soft"], SERIES["type-1"], SERIES["power"]])
 def test_sums_of_decays_are_upper_bounds_and_close(soft, first):
     built = build(soft(first))

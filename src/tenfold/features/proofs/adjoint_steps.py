@@ -230,7 +230,8 @@ class Mixing:
         The adjoint of a logit is w (v - m).a. In the ball w is at most `wide` and changes by w `change`, v - m by rv + the
         exact mixture's ball. So it moves by at most
             wide ((apart + rv + exact) ra + (rv + exact) |a|) + w change |(v - m).a|.
-        The adjoint of q is sum_s al_s k_s / sqrt(K). Adjoints of logits sum to 0, so k_s may be taken less their mean.
+        The adjoint of q is sum_s al_s k_s / sqrt(K). Adjoints of logits sum to 0, so k_s may be taken less their mean;
+        but what float64 loses of them does not sum to 0.
         """
         w, wide, change, rv = (x[at].unsqueeze(1) for x in (self.w, self.wide, self.change, self.rv))  # fmt: skip
         apart, exact = self.apart[at].unsqueeze(1), self.exact[at][:, None, None]
@@ -246,13 +247,14 @@ class Mixing:
         cost = cost + (own_w * (on_w.abs() + moved)).sum((-1, -2))
         centred = on_w - (w * on_w).sum(2, keepdim=True)
         al = w * centred
-        ral = wide * ((apart + rv + exact) * ra1 + (rv + exact + blur * long.amax(2, keepdim=True)) * size1)  # fmt: skip
+        lost = blur * long.amax(2, keepdim=True) * size1  # of (v - m).a, in float64
+        ral = wide * ((apart + rv + exact) * ra1 + (rv + exact) * size1 + lost)
         ral = ral + w * change * centred.abs()
         both = al.abs() + ral
         cost = cost + (both * self.own_logits[at].unsqueeze(1)).sum((-1, -2))
         aq = self.scale * torch.einsum("mosh,mshk->mohk", al, k)
         far = self.from_middle[at].unsqueeze(1)
-        blurred = blur * (al.abs() * k.norm(dim=-1).unsqueeze(1)).sum(2)
+        blurred = ((blur * al.abs() + wide * lost) * k.norm(dim=-1).unsqueeze(1)).sum(2)
         raq = self.scale * ((ral * far + both * rk).sum(2) + blurred)
         ak = self.scale * al.unsqueeze(-1) * q[:, None, None]
         length, rq = q.norm(dim=-1)[:, None, None], self.rq[at][:, None, None]

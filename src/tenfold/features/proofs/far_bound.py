@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from tenfold.features.proofs.adjoint_steps import fine
 from tenfold.features.proofs.far_keys import FarKeys
 from tenfold.features.proofs.rounding_steps import BEND, SLOPE
 from tenfold.features.proofs.soft_view import OneLayer
@@ -170,7 +171,9 @@ class FarBound:
         self.layer, self.head = layer, OutputPart.of(layer)
         attention, head = layer.attention, self.head
         self.out = attention.out.weight.view(-1, attention.heads, attention.size)  # (D, H, K)
-        self.metric = torch.einsum("dhk,dhl->hkl", self.out, self.out)  # (H, K, K)
+        by_head = self.out.permute(1, 0, 2)  # (H, D, K)
+        self.turns = torch.linalg.qr(by_head, mode="r")[1]  # (H, K, K): lengths are as after `out`
+        self.blurs = fine(len(self.out)) * torch.linalg.matrix_norm(by_head)[:, None]  # (H, 1)
         lengths = head.narrow.norm(dim=0)  # (F,)
         form = (head.wide.mT * lengths) @ head.wide
         self.curved = torch.linalg.matrix_norm(form, 2)  # of |V_j| (w_j . e)^2, summed over j
@@ -202,10 +205,12 @@ class FarBound:
         slopes = point.gradients(self.head, at_last)  # (B, V, D)
         by_head = torch.einsum("bvd,dhk->bvhk", slopes, self.out)
         change = torch.einsum("bvhk,bhyk->bvhy", by_head, away)
-        present = 1 / (1 + mass)[:, None, :, None]
+        blur = self.blurs * away.norm(dim=-1)  # (B, H, Y): what float64 rounds after `out`
+        change = change - slopes.norm(dim=-1)[..., None, None] * blur.unsqueeze(1)
+        present = math.exp(-4 * error) / (1 + mass)[:, None, :, None]
         change = change * upper.unsqueeze(1) * torch.where(change < 0, 1.0, present)
         first = -_least(change, keys) * SLACK
-        steps = torch.einsum("bhyk,hkl,bhyl->bhy", away, self.metric, away).clamp(min=0).sqrt()
+        steps = (away @ self.turns.mT).norm(dim=-1) + blur
         moved = -_least(-(upper * steps).unsqueeze(1), keys)[:, 0] * SLACK
         logits = point.logits
         margin = logits.gather(1, target[:, None]) - logits
