@@ -146,7 +146,7 @@ def headlines(entries: Sequence[Entry]) -> str:
 def _tried(entries: Sequence[Entry]) -> str:
     """What was tried for each headline that is not reached, or why it has fewer seeds than three."""
     lines = [
-        f"- **{each.claim.headline}** (`{each.id}`, {_status(each)}). {each.claim.tried}\n"
+        f"- **{each.claim.headline}** (`{each.id}`, {_status(each)}). {each.claim.tried.rstrip('.')}.\n"
         for each in entries
         if each.claim.headline and each.claim.tried and not settled(each)
     ]
