@@ -24,7 +24,13 @@ from tenfold.features.proofs.certify import (
     export_certified,
 )
 from tenfold.features.proofs.far_bound import TURN, FarBound
-from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places, possible_places
+from tenfold.features.proofs.far_keys import (
+    FarKeys,
+    FarPlaces,
+    far_places,
+    places_of,
+    possible_places,
+)
 from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
 from tenfold.features.proofs.soft_view import soft_layers
 from tenfold.models.locality import NotCertifiable
@@ -225,6 +231,26 @@ def test_weights_that_cancel_do_not_hide_how_far_the_residual_moves(soft, power)
     assert (step > 1e-3).any()
     assert (step <= found.moved).all()
     torch.testing.assert_close(found.moved, plain.moved, rtol=0.01, atol=0)
+
+
+def test_far_keys_beyond_all_numbers_leave_nothing(trained):
+    """The first digit's query sees digits ahead so loudly that exponentials overflow; later contexts are as before."""
+    model = copy.deepcopy(trained.model("final")).double()
+    prover, layer = (
+        SoftProver(model, trained.built.batcher),
+        soft_layers(model, trained.built.batcher)[0],
+    )
+    assert prover.far(model, 0.0).left > 0
+    pairs = layer.pe.parts[1]
+    ahead = pairs.relation(
+        places_of([0, 0], [Role.OPERATOR] * 2),
+        places_of([-1, -1], [Role.OPERAND, Role.OPERAND + 1]),
+    )
+    with torch.no_grad():
+        pairs.table[ahead[0, 0]] *= -(2.0**20)
+    found = certify_model(model.float(), trained.built.batcher)
+    assert not found.proved, found.summary()
+    assert not prover.far(model.double(), 0.0).left > 0
 
 
 def test_errors_of_logits_may_differ_by_head(soft):
