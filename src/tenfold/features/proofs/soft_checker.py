@@ -196,7 +196,7 @@ def influence(model: CheckedModel, problem: Any, sights: list[list[Any]], target
     change = change * upper[:, None] * np.where(change < 0, 1.0, 1 / (1 + mass)[:, None, :, None])
     # all heads have the same decay, so that one token of a place serves all of them
     first = -np.minimum(np.minimum.reduceat(change.sum(2), starts, -1), 0).sum(-1)
-    turns = np.linalg.qr(heads.transpose(1, 0, 2), mode="r")  # (H, K, K): lengths are as after the heads' outputs
+    _, turns = np.linalg.qr(heads.transpose(1, 0, 2))  # (H, K, K): lengths are as after the heads' outputs
     steps = np.linalg.norm(away @ turns.transpose(0, 2, 1), axis=-1)
     moved = np.maximum.reduceat((upper * steps).sum(1), starts, -1).sum(-1)
     # the remainder
