@@ -414,6 +414,21 @@ def test_the_soft_checker_accepts_and_finds_changes(exported, capsys):
     assert soft_checker.main(str(exported)) == 2
 
 
+def test_the_soft_checker_rejects_a_loss_that_is_no_number(exported, capsys, monkeypatch):
+    """In the first contexts alone; those that follow do not cover it."""
+    influence, calls = soft_checker.influence, []
+
+    def overflowing(*given):
+        margin, loss, mass = influence(*given)
+        calls.append(given)
+        return margin, loss * (math.nan if len(calls) == 1 else 1.0), mass
+
+    monkeypatch.setattr(soft_checker, "influence", overflowing)
+    assert soft_checker.main(str(exported)) == 1
+    assert len(calls) > 1
+    assert "this is no proof" in capsys.readouterr().out
+
+
 def test_the_soft_checker_stands_alone(exported):
     """numpy alone, at most 300 lines, and the independent checker beside it."""
     source = Path(soft_checker.__file__)

@@ -242,7 +242,8 @@ def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
             margin, loss, mass = influence(model, problem, [in_sight(c, problem, behind) for c in some], target, written)
             wrong += int((~(margin > 0)).any(1).sum())
             least, attention = min(least, margin.min()), max(attention, mass.max())
-            left = min(left, np.where(np.isfinite(margin), margin - loss, np.inf).min())
+            rest = np.where(np.isfinite(margin), margin - loss, np.inf)
+            left = min(left, np.where(np.isnan(rest), -np.inf, rest).min())  # exponentials overflow
     found = {"weights": digest, "contexts": len(needed), "columns": behind + 1, "wrong": wrong}
     different = [f"{k} is {v}, the certificate says {stored[k]}" for k, v in found.items() if stored[k] != v]
     for name, ours, theirs in (("margin", least, stored["margin"]), ("far attention", attention, far["attention"]), ("left", left, far["left"])):
