@@ -177,6 +177,21 @@ def test_what_a_node_was_not_seen_of_is_not_bounded(trained, monkeypatch):
     assert not prover.far(trained.model("final"), 0.0).left > 0
 
 
+def test_a_bound_about_another_model_is_no_bound(trained, monkeypatch):
+    """What is computed from the nodes must be the model's own leads."""
+    joined = LayerNodes.joined.__func__
+
+    def other(cls, some):
+        nodes = joined(cls, some)
+        return nodes._replace(embedded=1.01 * nodes.embedded.roll(1, 1))
+
+    prover = prover_of(trained.model("final"), trained.built.batcher)
+    monkeypatch.setattr(LayerNodes, "joined", classmethod(other))
+    found = prover.far(trained.model("final"), 0.0)
+    assert not found.left > 0
+    assert found.most == math.inf
+
+
 def test_what_it_refuses(layered, small):
     shown = build(layered(unrelated=True))
     with pytest.raises(NotCertifiable, match="tokens without a column are hidden"):

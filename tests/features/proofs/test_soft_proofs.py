@@ -24,7 +24,13 @@ from tenfold.features.proofs.certify import (
     export_certified,
 )
 from tenfold.features.proofs.far_bound import TURN, FarBound
-from tenfold.features.proofs.far_keys import FarKeys, FarPlaces, far_places, possible_places
+from tenfold.features.proofs.far_keys import (
+    FarKeys,
+    FarPlaces,
+    far_places,
+    places_of,
+    possible_places,
+)
 from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
 from tenfold.features.proofs.soft_view import soft_layers
 from tenfold.models.locality import NotCertifiable
@@ -227,6 +233,26 @@ def test_weights_that_cancel_do_not_hide_how_far_the_residual_moves(soft, power)
     torch.testing.assert_close(found.moved, plain.moved, rtol=0.01, atol=0)
 
 
+def test_far_keys_beyond_all_numbers_leave_nothing(trained):
+    """The first digit's query sees digits ahead so loudly that exponentials overflow; later contexts are as before."""
+    model = copy.deepcopy(trained.model("final")).double()
+    prover, layer = (
+        SoftProver(model, trained.built.batcher),
+        soft_layers(model, trained.built.batcher)[0],
+    )
+    assert prover.far(model, 0.0).left > 0
+    pairs = layer.pe.parts[1]
+    ahead = pairs.relation(
+        places_of([0, 0], [Role.OPERATOR] * 2),
+        places_of([-1, -1], [Role.OPERAND, Role.OPERAND + 1]),
+    )
+    with torch.no_grad():
+        pairs.table[ahead[0, 0]] *= -(2.0**20)
+    found = certify_model(model.float(), trained.built.batcher)
+    assert not found.proved, found.summary()
+    assert not prover.far(model.double(), 0.0).left > 0
+
+
 def test_errors_of_logits_may_differ_by_head(soft):
     """Where heads pull in opposite directions, one may be more and the other less than computed."""
     built = build(soft({**SOFT, "slope": 2.0}, model={"width": 16, "heads": 2}))
@@ -386,6 +412,21 @@ def test_the_soft_checker_accepts_and_finds_changes(exported, capsys):
         assert words in capsys.readouterr().out
     path.write_text(json.dumps({**stored, "far": {**stored["far"], "refined": 3}}))
     assert soft_checker.main(str(exported)) == 2
+
+
+def test_the_soft_checker_rejects_a_loss_that_is_no_number(exported, capsys, monkeypatch):
+    """In the first contexts alone; those that follow do not cover it."""
+    influence, calls = soft_checker.influence, []
+
+    def overflowing(*given):
+        margin, loss, mass = influence(*given)
+        calls.append(given)
+        return margin, loss * (math.nan if len(calls) == 1 else 1.0), mass
+
+    monkeypatch.setattr(soft_checker, "influence", overflowing)
+    assert soft_checker.main(str(exported)) == 1
+    assert len(calls) > 1
+    assert "this is no proof" in capsys.readouterr().out
 
 
 def test_the_soft_checker_stands_alone(exported):

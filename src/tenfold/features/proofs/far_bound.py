@@ -155,7 +155,9 @@ class FarInfluence(NamedTuple):
 
     @property
     def left(self) -> Tensor:
-        return self.margin - self.first - self.remainder
+        """Of each margin, (B, V); nothing is left where exponentials overflow, so that a loss is no number."""
+        left = self.margin - self.first - self.remainder
+        return torch.where(left.isnan(), -math.inf, left)
 
     def of(self, some: Tensor) -> FarInfluence:
         """In some of the contexts; `refined` stays that of all."""

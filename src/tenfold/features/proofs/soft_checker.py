@@ -196,7 +196,7 @@ def influence(model: CheckedModel, problem: Any, sights: list[list[Any]], target
     change = change * upper[:, None] * np.where(change < 0, 1.0, 1 / (1 + mass)[:, None, :, None])
     # all heads have the same decay, so that one token of a place serves all of them
     first = -np.minimum(np.minimum.reduceat(change.sum(2), starts, -1), 0).sum(-1)
-    turns = np.linalg.qr(heads.transpose(1, 0, 2), mode="r")  # (H, K, K): lengths are as after the heads' outputs
+    _, turns = np.linalg.qr(heads.transpose(1, 0, 2))  # (H, K, K): lengths are as after the heads' outputs
     steps = np.linalg.norm(away @ turns.transpose(0, 2, 1), axis=-1)
     moved = np.maximum.reduceat((upper * steps).sum(1), starts, -1).sum(-1)
     # the remainder
@@ -242,7 +242,8 @@ def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
             margin, loss, mass = influence(model, problem, [in_sight(c, problem, behind) for c in some], target, written)
             wrong += int((~(margin > 0)).any(1).sum())
             least, attention = min(least, margin.min()), max(attention, mass.max())
-            left = min(left, np.where(np.isfinite(margin), margin - loss, np.inf).min())
+            rest = np.where(np.isfinite(margin), margin - loss, np.inf)
+            left = min(left, np.where(np.isnan(rest), -np.inf, rest).min())  # exponentials overflow
     found = {"weights": digest, "contexts": len(needed), "columns": behind + 1, "wrong": wrong}
     different = [f"{k} is {v}, the certificate says {stored[k]}" for k, v in found.items() if stored[k] != v]
     for name, ours, theirs in (("margin", least, stored["margin"]), ("far attention", attention, far["attention"]), ("left", left, far["left"])):

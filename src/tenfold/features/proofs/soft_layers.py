@@ -36,8 +36,8 @@ from torch import Tensor
 from tenfold.data.places import Places
 from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END
-from tenfold.features.proofs.adjoint_bound import Before, batches, leads
-from tenfold.features.proofs.adjoint_nodes import AttentionWatch, LayerNodes
+from tenfold.features.proofs.adjoint_bound import ALIKE, Before, batches, leads
+from tenfold.features.proofs.adjoint_nodes import LayerNodes, AttentionWatch
 from tenfold.features.proofs.adjoint_steps import BALL, Mixing
 from tenfold.features.proofs.contexts import Contexts
 from tenfold.features.proofs.far_bound import Far
@@ -127,17 +127,22 @@ def far_of_layers(prover: Prover, model: Model, near: Near, written: Ints) -> Fa
     """What far keys can take from the leads in all contexts, and float32 rounding of near keys with them."""
     exact = copy.deepcopy(model).double().eval()
     assert isinstance(exact, Decoder)
-    found, targets = [], []
+    found, targets, alone = [], [], []
     with near_only(exact, near), AttentionWatch(exact) as watch:
         for rows, place in batches(prover, exact):
             batch = problem_batch(prover.batcher, prover.contexts, rows)
-            logits_at(exact, batch, place)
+            logits, target = logits_at(exact, batch, place), batch.target[:, place]
+            alone.append(logits.gather(1, target[:, None]) - logits)
             found.append(watch.nodes())
-            targets.append(batch.target[:, place])
+            targets.append(target)
     nodes, layers = LayerNodes.joined(found), soft_layers(exact, prover.batcher)
     groups = [far_places(near, prover.batcher, layer.fading, written) for layer in layers]
     far = FarMixtures(layers, groups, nodes)
     lead = leads(exact, nodes, torch.cat(targets), steady=prover.steady, far=far)
+    others, own = lead.margin.isfinite(), torch.cat(alone)
+    apart = (own - lead.margin)[others].abs().max()
+    if not apart <= ALIKE * (1 + own.abs().max()):  # the bound is about another model
+        lead = lead._replace(lost=torch.where(others, math.inf, 0.0))
     left = lead.margin - lead.lost
     at = int(left.nan_to_num(-math.inf).argmin())
     return Far(
