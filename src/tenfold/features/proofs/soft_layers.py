@@ -37,7 +37,7 @@ from tenfold.data.places import Places
 from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END
 from tenfold.features.proofs.adjoint_bound import ALIKE, Before, batches, leads
-from tenfold.features.proofs.adjoint_nodes import LayerNodes, AttentionWatch
+from tenfold.features.proofs.adjoint_nodes import AttentionWatch, LayerNodes
 from tenfold.features.proofs.adjoint_steps import BALL, Mixing
 from tenfold.features.proofs.contexts import Contexts
 from tenfold.features.proofs.far_bound import Far
