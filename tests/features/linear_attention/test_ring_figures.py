@@ -67,6 +67,6 @@ def test_what_cannot_be_is_one_line(tenfold):
 
 @pytest.mark.parametrize("flag", ["length", "width", "neighbours"])
 def test_what_no_memory_holds_is_refused(tenfold, flag):
-    code, out, err = tenfold("theory", "ring", f"--{flag}", 10**9)
+    code, out, err = tenfold(f"--{flag}", str(10**9))
     assert (code, out) == (2, "")
     assert err.startswith(f"error: --{flag} is 1000000000; 5000 is the most")
