@@ -46,7 +46,7 @@ finally:
     ("command", "most"),
     [
         ("train symmetry/addition-relative --scale smoke", 39),
-        ("certify addition", 48),
+        ("certify addition", 49),
         ("reproduce bias/calibration --scale smoke --workers 1", 69),
     ],
 )
