@@ -59,4 +59,4 @@ def test_kill_at_random_moments(kills, long, processes, tmp_path):
         train(long, folder)
         assert weights(folder) == expected
         assert not list((folder / "checkpoints").glob(".writing-*"))
-    assert len(resumed_from) > kills // 2  # they were moments of all kinds
+    assert len(resumed_from) >= kills // 2  # they were moments of all kinds; two may fall together
