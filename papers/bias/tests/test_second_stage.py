@@ -45,7 +45,12 @@ def test_the_second_stage_has_the_lines_and_a_quarter_of_the_steps(first):
 @pytest.mark.parametrize(
     ("name", "which", "stages"),
     [
-        ("published-calibration", "addition-vanilla-covered", 4),
+        ("published-calibration", "successor-vanilla-covered", 4),
+        (
+            "published-calibration",
+            "addition-vanilla-covered",
+            7,
+        ),  # one of four is as long as the first
         ("calibration", "addition-vanilla", 4),
         ("calibration", "successor-vanilla", 1),
         ("kappa", "addition-vanilla", 8),

@@ -2,10 +2,10 @@
 
     tenfold reproduce principled/addition
 
-Seven trainings: D_n by nano, micro and mini, D_4 by nano (at laptop scale n is 3), two lengths (D23), both numbers of n digits (D_ab,n), only the digits 6 to 9. Every
+Nine trainings: D_n by nano, micro and mini, by nano and micro for longer too, D_4 by nano (at laptop scale n is 3), two lengths (D23), both numbers of n digits (D_ab,n), only the digits 6 to 9. Every
 answer is graded against the truth and against the sum of the last n digits; what training has seen is the slice `digits-6-9`
 with holes, and `both` where both numbers have n digits. Published lengths stand beside ours by how far they are from n, which is 3 here and 4 or 5 there.
-Seven runs of up to 20 minutes a seed on one idle core at laptop scale, which for mini has bfloat16 instructions; finished runs are not done again.
+Nine runs of up to 40 minutes a seed on one idle core at laptop scale, which for mini has bfloat16 instructions; finished runs are not done again.
 """
 
 from tenfold.data.tasks.domains import Domain
@@ -18,6 +18,8 @@ SERIES = {
     "principled/addition-four": "D_4",
     "principled/addition-absolute-micro": "D_n, micro",
     "principled/addition-absolute-mini": "D_n, mini",
+    "principled/addition-absolute-long": "D_n, twice the steps",
+    "principled/addition-absolute-micro-long": "D_n, micro, three times the steps",
     "principled/addition-union": "two lengths",
     "principled/addition-both": "both of n digits",
     "principled/addition-holes": "digits 6 to 9",

@@ -2,7 +2,8 @@
 
     tenfold reproduce symmetry/long-complexity
 
-About an hour and a half on two idle cores at laptop scale; finished runs (of long-addition) are not done again.
+With norms after each block and eight heads, as the headline of `symmetry/long-addition`, whose finished runs are not done again. About
+an hour a run on one idle core at laptop scale.
 """
 
 from tenfold.ledger.measurements import every_run
@@ -10,9 +11,9 @@ from tenfold.papers.symmetry.training_mixes import asked, draw_mixes, each_mix
 
 LENGTH = 40
 SERIES = {
-    "symmetry/long-addition-relative": "uniform",
-    "symmetry/long-addition-complex": "uniform over cascades",
-    "symmetry/long-addition-mixed": "half and half",
+    "symmetry/long-addition-relative-post": "uniform",
+    "symmetry/long-addition-complex-post": "uniform over cascades",
+    "symmetry/long-addition-mixed-post": "half and half",
 }
 
 

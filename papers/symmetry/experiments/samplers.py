@@ -5,7 +5,10 @@
 Which of relative and uniform positions is ahead on longer numbers changes with the sampler, so it is measured with three:
 `lengths` (a fifth of the numbers has 5 digits), `numbers` (nine in ten, as in the paper), `exact` (all of them).
 `exact-gain` is the accuracy of uniform less that of relative positions, seed by seed. 54 runs of about 3 minutes: about
-80 minutes on two idle cores at laptop scale; finished runs are not done again.
+80 minutes on two idle cores at laptop scale; finished runs are not done again. What the flip itself needs:
+
+    tenfold reproduce symmetry/samplers --add \\
+        --only multiplication-1-relative-lengths,multiplication-1-uniform-lengths,multiplication-1-relative-numbers,multiplication-1-uniform-numbers
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
@@ -19,6 +22,7 @@ SAMPLERS = {
     "exact": "numbers of exactly 5 digits",
 }
 COPIES = {"": "", "-augmented": ", shifted copies"}
+of_each_run = True  # gains need both recipes of a seed and are left out without
 CELLS = [f"{sampler}{copies}" for sampler in SAMPLERS for copies in COPIES]
 
 
