@@ -66,29 +66,29 @@ def encoding(words, claim, pe, label="bias", **more):
 
 def power(exponent, words="-(kn)^{:g}", **options):
     pe = {"name": "power", "power": exponent, **options}
-    return encoding(f"a bias of {words.format(exponent)}", "powers-extrapolate", pe)
+    return encoding(f"a bias of {words.format(exponent)}", "{corpus}-flat", pe)
 
 
 ENCODINGS = {
-    "alibi": encoding("ALiBi", "alibi-extrapolates", "alibi"),
-    "type-1": encoding("a bias of -ln(1 + (kn)^2)", "type-1-extrapolates", "type-1"),
-    "type-2": encoding("a bias of -(ln(3 + kn))^2", "type-2-extrapolates", "type-2"),
-    "kerple-log": encoding("Kerple's learned logarithmic bias", "kerple-extrapolates", "kerple-log"),
-    "kerple-power": encoding("Kerple's learned power of distance as bias", "kerple-extrapolates", "kerple-power"),
-    "sandwich": encoding("Sandwich, the inner product of sinusoids as bias", "sandwich-extrapolates", "sandwich"),
+    "alibi": encoding("ALiBi", "{corpus}-flat", "alibi"),
+    "type-1": encoding("a bias of -ln(1 + (kn)^2)", "{corpus}-flat", "type-1"),
+    "type-2": encoding("a bias of -(ln(3 + kn))^2", "{corpus}-flat", "type-2"),
+    "kerple-log": encoding("Kerple's learned logarithmic bias", "{corpus}-flat", "kerple-log"),
+    "kerple-power": encoding("Kerple's learned power of distance as bias", "{corpus}-flat", "kerple-power"),
+    "sandwich": encoding("Sandwich, the inner product of sinusoids as bias", "{corpus}-flat", "sandwich"),
     "power-0.5": power(0.5),
     "power-0.75": power(0.75, "-0.5 (kn)^{:g}", factor=0.5),
     "power-1.25": power(1.25),
     "power-2": power(2.0),
     "power-4": power(4.0),
-    "inverse": encoding("weights like 1/n, a series that diverges", "inverse-fails", "inverse"),
-    "inverse-log": encoding("weights like 1/(n ln n), a series that diverges", "inverse-log-fails", "inverse-log"),
-    "sinusoidal": encoding("sinusoidal positions", "sinusoidal-fails", "sinusoidal", "absolute"),
-    "rotary": encoding("rotary positions", "rotary-and-none-fail", "rotary", "rotary"),
-    "nope": encoding("no positions", "rotary-and-none-fail", "none", "none"),
+    "inverse": encoding("weights like 1/n, a series that diverges", "{corpus}-rises", "inverse"),
+    "inverse-log": encoding("weights like 1/(n ln n), a series that diverges", "{corpus}-rises", "inverse-log"),
+    "sinusoidal": encoding("sinusoidal positions", "{corpus}-rises", "sinusoidal", "absolute"),
+    "rotary": encoding("rotary positions", "{corpus}-rises", "rotary", "rotary"),
+    "nope": encoding("no positions", "{corpus}-rises", "none", "none"),
     "learned": encoding(
         "learned positions, of which those beyond training never were",
-        "divergence-forbids",
+        "learned-fails",
         {"name": "learned", "limit": 2304},
         "absolute",
         scales={"paper": {"pe": {"name": "learned", "limit": 9216}}},

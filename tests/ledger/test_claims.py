@@ -197,7 +197,7 @@ def test_cyclic_windows_are_asked_for_all_at_ten_times_the_length():
     ("key", "ids"),
     [
         ("bias", {"abc-parity"}),
-        ("extrapolation", {"no-decay-diverges", "rotary-and-none-fail", "convergence-suffices"}),
+        ("extrapolation", {"no-decay-diverges", "code-rises", "convergence-suffices"}),
         (
             "principled",
             {
