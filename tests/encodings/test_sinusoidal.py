@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from tenfold.data.places import Places
-from tenfold.encodings import Sinusoidal
+from tenfold.encodings import FineSinusoidal, Sinusoidal
 
 
 @pytest.mark.parametrize("width", [8, 7])
@@ -20,6 +20,17 @@ def test_by_two_loops(normal, width):
                 angle = place / 100.0 ** ((c - c % 2) / width)
                 if place >= 0:
                     expected[b, t, c] += math.cos(angle) if c % 2 else math.sin(angle)
+    assert_close(pe.embed(x, Places(index=places)), expected)
+
+
+def test_between_positions_by_two_loops(normal):
+    pe, x = FineSinusoidal(width=6, base=100.0, parts=64), normal(1, 4, 6)
+    places = torch.tensor([[0, 1, 200, -1]])  # in 64ths of a position
+    expected = x.clone()
+    for t in range(3):
+        for c in range(6):
+            angle = int(places[0, t]) / 64 / 100.0 ** ((c - c % 2) / 6)
+            expected[0, t, c] += math.cos(angle) if c % 2 else math.sin(angle)
     assert_close(pe.embed(x, Places(index=places)), expected)
 
 

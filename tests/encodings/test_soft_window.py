@@ -1,6 +1,8 @@
 """A soft window: no bias inside of it, a decay outside, and answers with a window of their own."""
 
+import pytest
 import torch
+from torch.testing import assert_close
 
 from tenfold.data.places import Places
 from tenfold.data.roles import Role
@@ -9,6 +11,18 @@ from tenfold.encodings import ALiBi, SoftWindow
 
 def places(roles):
     return Places(column=torch.arange(6).flip(0)[None], role=torch.tensor([roles]))
+
+
+@pytest.mark.parametrize(("behind", "ahead"), [(0, 0), (2, 0), (1, 3), (9, 9)])
+def test_by_loops(behind, ahead):
+    at = places([3] * 6)
+    bias = SoftWindow(heads=2, behind=behind, ahead=ahead, slope=1.5).bias(at, at)
+    columns = at["column"][0].tolist()
+    for i in range(6):
+        for j in range(6):
+            far = columns[i] - columns[j]  # behind the query
+            outside = far - behind if far > behind else max(0, -far - ahead)
+            assert_close(bias[0, :, i, j], torch.full((2,), -1.5 * outside, dtype=bias.dtype))
 
 
 def test_with_no_window_it_is_alibi():

@@ -5,16 +5,18 @@ import io
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 
 import tenfold as library
 from tenfold.core.errors import TenfoldError
 from tenfold.league.budget import chosen_rate, signature, trials, within_budget
 from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.ladder import climb
-from tenfold.league.league_figure import caption, chosen, draw_league
+from tenfold.league.league_chart import chart
+from tenfold.league.league_figure import _draw, _styles, caption, chosen, draw_league
 from tenfold.league.league_page import as_csv, as_json, page
 from tenfold.league.league_text import entries_table, table_lines
-from tenfold.league.standing import standings
+from tenfold.league.standing import standings, values_at
 from tenfold.league.tracks import TRACKS, track_at
 from tenfold.results.tables import Collected
 from tenfold.runs.recipe import Recipe
@@ -87,6 +89,56 @@ def test_the_figure_has_the_best_of_each_label_and_suspects_that_fit(ranked, tmp
     assert "alibi" not in drawn
     with pytest.raises(TenfoldError, match="no entry of the track"):
         draw_league(ADDITION, ranked[-1:], tmp_path / "none")
+
+
+def test_a_seed_whose_ladder_ended_counts_as_0_in_curves(add, tmp_path):
+    """The median of the seeds that are left would rise where the weak ones end."""
+    collected = Collected()
+    add(collected, ADDITION, "rotary", {**RIGHT, 11: 1.0, 12: 1.0, 13: 0.8, 200: 0.8}, 0)
+    for seed in (1, 2):
+        add(collected, ADDITION, "rotary", {**RIGHT, 11: 0.0, 12: 0.0}, seed)
+    (rotary,) = standings(ADDITION, collected)
+    assert values_at(ADDITION, rotary, 12) == {0: 1.0, 1: 0.0, 2: 0.0}
+    assert values_at(ADDITION, rotary, 200) == {0: 0.8, 1: 0.0, 2: 0.0}
+    assert "0.0% at 200" in caption(ADDITION, [rotary])
+    axes = pyplot.figure().gca()
+    _draw(ADDITION, axes, rotary, _styles([rotary])[0], 100)
+    (line,) = axes.lines
+    assert line.get_ydata().tolist()[-4:] == [0, 0, 0, 0]
+    drawn = chart(ADDITION, [rotary]).split('class="line" d="')[1].split('"')[0]
+    assert drawn.split("L")[-1].split()[1] == drawn.split("L")[-4].split()[1]  # 0 from 11 on
+
+
+def test_text_has_no_value_where_a_seed_was_not_measured(add):
+    collected = Collected()
+    add(collected, TEXT, "alibi", {128: 5.0, 256: 5.1}, 0)
+    add(collected, TEXT, "alibi", {128: 5.0}, 1)
+    (alibi,) = standings(TEXT, collected)
+    assert values_at(TEXT, alibi, 256) == {0: 5.1}
+
+
+def test_the_page_says_what_its_columns_mean(ranked):
+    html = page({"addition": (ADDITION, ranked)}, "laptop")
+    assert "4 entries on 1 track, " in html
+    for words in (
+        "<b>holds 99%</b>",
+        "<b>does not fit</b>",
+        "so 2 x is twice as long",
+        "generic (nothing)",
+    ):
+        assert words in html
+    assert "loops (" not in html  # no entry has this label
+
+
+def test_the_edge_of_training_is_named_within_the_drawing(add):
+    for track, values, place in (
+        (ADDITION, RIGHT | {200: 0.5}, "end"),
+        (TEXT, {128: 5.0, 4608: 9.0}, "start"),
+    ):
+        collected = Collected()
+        add(collected, track, "alibi", values)
+        drawn = chart(track, standings(track, collected))
+        assert f'text-anchor="{place}">trained to here' in drawn
 
 
 def test_text_holds_while_perplexity_stays(add):

@@ -6,9 +6,12 @@ not installed in the versions compared with, nothing of this folder is collected
 
 import importlib
 import importlib.metadata
+import importlib.util
+import sys
 import tomllib
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -101,3 +104,27 @@ def causal_mask():
         ]
 
     return make
+
+
+@pytest.fixture
+def naive(monkeypatch):
+    """`naive("path_attn")`: the plain references of flash-linear-attention, loaded by file.
+
+    Its packages import Triton; these files need PyTorch alone. One sums up by a kernel, in place of which is PyTorch's.
+    """
+    folder = "fla.ops.utils"
+    sums, constant = ModuleType(f"{folder}.cumsum"), ModuleType(f"{folder}.constant")
+    sums.chunk_global_cumsum = lambda g, cu_seqlens=None, scale=1.0: g.cumsum(1) * scale
+    constant.RCP_LN2 = loaded("fla/ops/utils/constant.py").RCP_LN2
+    for module in (sums, constant):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return lambda name: loaded(f"fla/ops/{name}/naive.py")
+
+
+def loaded(file):
+    """A file of flash-linear-attention as a module."""
+    path = importlib.metadata.distribution("fla-core").locate_file(file)
+    spec = importlib.util.spec_from_file_location(Path(file).parent.name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

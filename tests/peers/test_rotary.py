@@ -19,6 +19,7 @@ from transformers.models.phi.modeling_phi import PhiRotaryEmbedding
 from x_transformers.x_transformers import RotaryEmbedding
 from x_transformers.x_transformers import apply_rotary_pos_emb as turned_in_pairs
 
+from tenfold.data.schemes import stretched
 from tenfold.encodings import Rotary, RotaryLinear, RotaryNTK, RotaryYaRN, XPos
 
 TOKENS, SIZE = 32, 32
@@ -50,12 +51,24 @@ STRETCHED = {
 
 @pytest.mark.parametrize("name", STRETCHED)
 def test_llama(name, qk, line):
-    """Llama's "dynamic" type stretches with the input; NTK-aware scaling by a fixed factor is a larger base."""
+    """NTK-aware scaling by a fixed factor is a larger base."""
     ours, options = STRETCHED[name]
     _, angles = llama(**options)
     q, k = qk(SIZE)
     at = line(TOKENS)
     wanted = apply_rotary_pos_emb(q, k, *angles(q, at["index"]))
+    assert_close(ours.rotate(q, k, at, at), wanted, **CLOSE)
+
+
+@pytest.mark.parametrize("tokens", [8, 16, 20, 32])  # 16 are trained
+@pytest.mark.parametrize("size", [8, 32])
+def test_dynamic_ntk(tokens, size, normal, line):
+    """Llama's "dynamic" type, of factor 1: the base grows with the input, here by the scheme `stretched`."""
+    _, angles = llama(size, trained=16, rope_type="dynamic", factor=1.0)
+    at = stretched(torch.zeros(1, tokens), line(tokens), limit=16)
+    q, k = normal(2, 2, 4, tokens, size)
+    wanted = apply_rotary_pos_emb(q, k, *angles(q, at["index"]))
+    ours = RotaryNTK(size, factor_axis="stretched")
     assert_close(ours.rotate(q, k, at, at), wanted, **CLOSE)
 
 

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from html import escape
 
 from tenfold.evals.metrics import direction
-from tenfold.league.standing import Standing
+from tenfold.league.standing import Standing, values_at
 from tenfold.league.tracks import LeagueTrack
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 66, 22, 14, 46
+ROOM = 160  # for words beside the edge of training
 MOST = 4.0  # times the perplexity at the trained length that is drawn; more lies on the upper edge
 HUES = {  # of labels: each label has its hue and is also named in words
     "generic": "blue",
@@ -79,9 +80,11 @@ def _axes(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> str:
             f'<text{less} x="{scale.x(length):.1f}" y="{low + 20}" text-anchor="middle">{length:,}</text>'
         )
     edge = scale.x(track.trained)
+    side, anchor = (-1, "end") if edge - LEFT > ROOM else (1, "start")
+    mark = low - 6 if scale.rises else TOP + 16  # where no curve begins
     parts.append(
         f'<path class="edge" d="M{edge:.1f} {TOP}V{low}"/>'
-        f'<text x="{edge - 4:.1f}" y="{low - 6}" text-anchor="end">trained to here</text>'
+        f'<text x="{edge + side * 4:.1f}" y="{mark}" text-anchor="{anchor}">trained to here</text>'
         f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{track.counts}</text>'
     )
     return "".join(parts)
@@ -103,8 +106,9 @@ def _marks(track: LeagueTrack, scale: _Scale, lengths: Sequence[int]) -> list[tu
 def _curve(track: LeagueTrack, scale: _Scale, one: Standing) -> str:
     middle, low, high = [], [], []
     references = {seed: one.curve.get(track.trained, {}).get(seed) for seed in one.seeds}
-    for length, by in one.curve.items():
-        ys = [scale.y(value, references[seed] or 1.0) for seed, value in by.items()]
+    for length in one.curve:
+        values = values_at(track, one, length)
+        ys = [scale.y(value, references[seed] or 1.0) for seed, value in values.items()]
         x = scale.x(length)
         middle.append(f"{x:.1f} {statistics.median(ys):.1f}")
         low.append(f"{x:.1f} {max(ys):.1f}")

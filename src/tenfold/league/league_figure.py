@@ -20,7 +20,7 @@ from tenfold.drawing.palette import HUES
 from tenfold.evals.metrics import direction, is_share
 from tenfold.league.entries import SUSPECTS
 from tenfold.league.league_chart import HUES as OF_LABEL
-from tenfold.league.standing import Standing
+from tenfold.league.standing import Standing, values_at
 from tenfold.league.tracks import LEVELS, LeagueTrack
 
 SIZE = (7.2, 3.6)  # inches
@@ -84,7 +84,7 @@ def _styles(shown: Sequence[Standing]) -> list[Style]:
 
 def _draw(track: LeagueTrack, axes: Any, one: Standing, style: Style, scale: float) -> None:
     lengths = list(one.curve)
-    values = [[scale * value for value in by.values()] for by in one.curve.values()]
+    values = [[scale * value for value in values_at(track, one, n).values()] for n in lengths]
     middle = [statistics.median(each) for each in values]
     axes.plot(
         lengths, middle, **style.line(), lw=1.6, ms=4.5, label=f"{one.entry} ({one.label}, {_seeds(one)})",
@@ -115,7 +115,7 @@ def caption(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
     parts = []
     for one in chosen(ranked):
         far = max(one.curve)
-        at = statistics.median(one.curve[far].values())
+        at = statistics.median(values_at(track, one, far).values())
         value, fit = _value(track, at), _value(track, one.median_fit)
         held = f"{LEVELS[0]:.0%} to {one.multiple() * one.trained:,g} {track.counts}"
         proved = ", proved at every length" if one.proved else ""
@@ -123,7 +123,11 @@ def caption(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
             f"{one.entry} ({one.label}; {_seeds(one)}; {fit} at trained lengths): holds {held}{proved}, "
             f"{value} at {far:,}"
         )
-    ends = "A line ends where two lengths in a row have no right answer. " if track.ladder else ""
+    ends = (
+        "A line ends where two lengths in a row have no right answer with any seed. "
+        if track.ladder
+        else ""
+    )
     return (
         f"Track {track.name}: {track.about}. Every entry has {track.budget:.0e} operations of training. "
         f"Lines are medians over seeds, areas reach from there to the worst seed. {ends}{'; '.join(parts)}."

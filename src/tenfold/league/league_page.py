@@ -38,6 +38,14 @@ HEADINGS = (
     "parameters", "steps", "rate",
 )  # fmt: skip
 TEXTS = {"entry", "label"}
+GIVEN = {
+    "generic": "nothing",
+    "significance": "which digits align",
+    "window": "a window placed by hand",
+    "calibrated": "lines found in a trained model",
+    "scratchpad": "steps between question and answer",
+    "loops": "layers that repeat",
+}
 
 
 def tables(
@@ -83,19 +91,39 @@ def page(made: Table, scale: str) -> str:
     count = sum(len(ranked) for _, ranked in made.values())
     body = [
         "<h1>The league: train short, test long, under one set of rules</h1>",
-        f"<p>{count} entries on {len(made)} tracks, scale {escape(scale)}, tenfold {__version__}. "
+        f"<p>{_counted(count, 'entry', 'entries')} on {_counted(len(made), 'track', 'tracks')}, scale {escape(scale)}, "
+        f"tenfold {__version__}. "
         "Within a track every entry has the same data, the same model size unless its method is another model, and the same "
         f"budget of operations, so a costlier method has fewer steps. Learning rates are tried with {TRIED:.0%} of the "
-        "budget each, on problems of trained lengths. Compare entries of one label: the label says what a method is given "
-        "beyond the text.</p>",
-        f'<p class="soft">An entry that is right on fewer than {FIT:.0%} of problems of trained lengths (on text: whose '
-        f"perplexity is more than {ABOVE_MEDIAN - 1:.0%} above the median of all entries) is listed as "
-        "“does not fit”, below the others. It is not a rival that was beaten. A score is the median over seeds; small numbers "
-        "below it are an interval for that median, with its coverage. Small numbers below an accuracy are its 95% interval over "
-        "problems. Point at a row or a curve, or tap it, to see both.</p>",
+        "budget each, on problems of trained lengths. Compare entries of one label. Point at a row or a curve, or tap it, to "
+        "see both.</p>",
+        f'<ul class="soft">{"".join(f"<li>{each}</li>" for each in _legend(made))}</ul>',
     ]
     body += [_section(track, ranked) for track, ranked in made.values()]
     return document("The league", "\n".join([*body, SCRIPT]), STYLE)
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _legend(made: Table) -> list[str]:
+    """What the columns of the tables mean."""
+    best, second = LEVELS
+    labels = {one.label for _, ranked in made.values() for one in ranked}
+    given = ", ".join(f"{label} ({GIVEN[label]})" for label in LABELS if label in labels)
+    return [
+        f"<b>holds {best:.0%}</b>: the longest length up to which at least {best:.0%} of the problems of every measured length "
+        f"are right (on text: up to which perplexity is at most 1/{best:g} of that at the trained length). It is a multiple of "
+        "the longest trained length, so 2 x is twice as long. The median over seeds; small numbers are an interval for that "
+        f"median, with its coverage. <b>holds {second:.0%}</b> likewise.",
+        "<b>at trained lengths</b>: the share of right answers there, with its 95% interval over problems (on text: "
+        "perplexity).",
+        f"<b>does not fit</b>: right on fewer than {FIT:.0%} of problems of trained lengths (on text: perplexity more than "
+        f"{ABOVE_MEDIAN - 1:.0%} above the median of all entries). Such entries stand below the others, without a score. They are "
+        "no rivals that were beaten.",
+        f"<b>label</b>: what a method is given beyond the text: {given}.",
+    ]
 
 
 def _section(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
@@ -130,7 +158,7 @@ def _section(track: LeagueTrack, ranked: Sequence[Standing]) -> str:
 
 def _row(track: LeagueTrack, one: Standing) -> str:
     cells = [
-        (one.entry, f"{escape(one.entry)}<small>{escape(one.words)}</small>"),
+        (one.entry, f'{escape(one.entry)}<small>{escape(one.words)}</small><span class="given">{escape(one.label)}</span>'),
         (one.label, f'<span class="dot" style="--own: {hue(one.label)}"></span>{escape(one.label)}'),
         (one.median_fit, fit_words(track, one)),
         (score_value(one), score_words(one, LEVELS[0])),

@@ -7,11 +7,13 @@ div.filters button { font: inherit; font-size: .9rem; color: var(--ink); backgro
   border: 1px solid var(--line); border-radius: 1rem; padding: .3rem .8rem; min-height: 2.2rem; }
 div.filters button[aria-pressed="true"] { border-color: var(--ink); background: var(--panel); font-weight: 600; }
 table.league td, table.league th { white-space: nowrap; padding-left: .4rem; padding-right: .4rem; }
+table.league thead th { white-space: normal; } table.league td:nth-child(4) { white-space: normal; min-width: 8rem; }
+table.league .given { display: none; }
 table.league td:nth-child(2), table.league th:nth-child(2) { text-align: left; }
 table.league td:first-child { position: sticky; left: 0; background: var(--paper); background-clip: padding-box;
   white-space: normal; min-width: 15rem; max-width: 22rem; }
 table.league td:first-child small { color: var(--soft); }
-table.league th button { font: inherit; color: inherit; background: none; border: 0; padding: .3rem 0; cursor: pointer; font-weight: 600; }
+table.league th button { font: inherit; color: inherit; text-align: inherit; background: none; border: 0; padding: .3rem 0; cursor: pointer; font-weight: 600; }
 table.league th[aria-sort="descending"] button::after { content: " \\2193"; }
 table.league th[aria-sort="ascending"] button::after { content: " \\2191"; }
 table.league tbody tr { cursor: default; } table.league tbody tr.on, table.league tbody tr.on td { background: var(--panel); }
@@ -31,6 +33,8 @@ p.shown { height: 3em; overflow-y: auto; max-width: none; font-size: .9rem; line
   svg.curves { font-size: 21px; max-height: 34vh; } svg.curves .less { display: none; }
   p.shown { font-size: .8rem; line-height: 1.3; height: 5.2em; } table.league { font-size: .85rem; }
   table.league td:first-child { min-width: 6.5rem; } table.league td:first-child small { display: none; }
+  table.league .given { display: block; color: var(--soft); font-size: .85em; } table.league td:nth-child(4) { min-width: 6rem; }
+  table.league td:nth-child(2), table.league thead th:nth-child(2) { display: none; }
 }
 """
 SCRIPT = """<script>

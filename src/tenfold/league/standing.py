@@ -158,6 +158,18 @@ def _of_stages(run: Row, what: str, last: float, details: Mapping[str, Any]) -> 
     return sum(stage[what] for stage in stages) if stages else last
 
 
+def values_at(track: LeagueTrack, one: Standing, length: int) -> Mapping[int, float]:
+    """The value of every seed at a measured length.
+
+    A seed whose ladder ended before has no right answer there: it counts as 0, for the median of the others alone would
+    rise where the weak seeds end.
+    """
+    by = one.curve[length]
+    if direction(track.metric) < 0:
+        return by
+    return {seed: by.get(seed, 0.0) for seed in one.seeds}
+
+
 def entry_of(name: str) -> str:
     """
     >>> entry_of("league/addition/rotary"), entry_of("league/addition/rotary-1-layer")

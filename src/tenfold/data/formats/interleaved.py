@@ -5,8 +5,6 @@ Shapes: N examples, Q tokens of a question.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from tenfold.core.errors import TenfoldError
@@ -20,24 +18,20 @@ class Interleaved(Padded):
 
     A multiplier of one digit stands in every column: `6*47` is written `*6467`. One operand alone has no operator.
     With `mark` it has one too, `S0123`, and the operator has a column, the one above all digits: what looks at columns
-    alone then sees where they end. `operands: reversed` begins with the units, `+524130`.
+    alone then sees where they end.
     """
 
     name = "interleaved"
     layouts = frozenset({"causal", "seq2seq"})
 
     def __init__(
-        self,
-        width: int | None = None,
-        spare: int | None = None,
-        mark: bool = False,
-        operands: Literal["forward", "reversed"] = "forward",
+        self, width: int | None = None, spare: int | None = None, mark: bool = False
     ) -> None:
         super().__init__(width, spare)
-        self.marked, self.operands = mark, operands
+        self.marked = mark
 
     def ends(self) -> Ends | None:
-        return "together" if self.width is None and self.operands == "forward" else None
+        return "together" if self.width is None else None
 
     def write(self, examples: Examples, vocabulary: Vocabulary) -> Written:
         self.check(examples)
@@ -54,11 +48,8 @@ class Interleaved(Padded):
         question = blank(n, int(size.max()), vocabulary)
         from_right = np.arange(question.tokens.shape[1] - 1, -1, -1)[None]  # (1, Q)
         place = from_right // terms
-        within = place < columns[:, None]
-        if self.operands == "reversed":
-            place = np.where(within, columns[:, None] - 1 - place, place)
         for m in range(terms):
-            inside = within & (from_right % terms == terms - 1 - m)
+            inside = (place < columns[:, None]) & (from_right % terms == terms - 1 - m)
             own = np.where(examples.hubs == m, 0, place)  # its significance, (N|1, Q)
             digit = np.take_along_axis(examples.operands[:, m], own.clip(max=width - 1), 1)
             digit = np.where(own < width, digit, 0)

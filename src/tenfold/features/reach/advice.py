@@ -7,7 +7,7 @@ the range in question, in all heads or in some (Sandwich), because it diverges o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenfold.core.errors import TenfoldError
@@ -18,6 +18,7 @@ from tenfold.features.reach.measured_rise import Rise, measured_rises
 from tenfold.features.reach.partial_sums import WAVY, growth
 from tenfold.features.reach.receptive_field import Fields, over_heads, reach, reaches
 from tenfold.features.reach.series_by_name import UNWEIGHTED, NamedSeries, given
+from tenfold.features.reach.stated_series import ExplainsNoSeries
 
 SHARES = (0.5, 0.05, 0.01)
 LITTLE = 0.05  # the same tolerance as for a perplexity that counts as kept
@@ -58,7 +59,9 @@ def advise(
     heads: int = 8,
     shares: Sequence[float] = SHARES,
 ) -> list[Advice]:
-    """Advise on encodings, formulas or tables. By default: every encoding that needs no options, the most useful first.
+    """Advise on encodings, formulas or tables. By default: every encoding without options, the most useful first.
+
+    Of an encoding that needs options, the default says why it has no series, if that is so whatever they are.
 
     A useful encoding should keep its perplexity and see far; see `_rank`.
 
@@ -75,13 +78,11 @@ def advise(
         )
     if serve > WAVY:
         raise TenfoldError(f"serving at {serve} tokens; at most {WAVY:,}, sums are taken that far")
-    plain = (
-        [given(name, heads) for name in ENCODINGS.names() if _plain(name)] if not requested else []
-    )
+    chosen = requested or list(_without_options(heads))
     rises = measured_rises()
     results = [
         replace(advice(about, train, serve, shares), measured=rises.get(about.name))
-        for about in requested or plain
+        for about in chosen
     ]
     return results if requested else sorted(results, key=lambda each: _rank(each, train, serve))
 
@@ -154,6 +155,15 @@ def _expect(verdicts: Sequence[SeriesVerdict], adds: tuple[float, float] | None)
     if least <= LITTLE:
         return f"diverges in the limit alone, some heads are settled: {text}; {SEEN}"
     return f"should get worse: {text}, and more the longer it is"
+
+
+def _without_options(heads: int) -> Iterator[NamedSeries]:
+    for name in ENCODINGS.names():
+        kind = ENCODINGS[name]
+        if _plain(name):
+            yield given(name, heads)
+        elif isinstance(kind, ExplainsNoSeries):
+            yield NamedSeries(name, None, kind.no_series)
 
 
 def _plain(name: str) -> bool:
