@@ -9,6 +9,7 @@ from matplotlib import pyplot
 
 import tenfold as library
 from tenfold.core.errors import TenfoldError
+from tenfold.features.proofs.soft_prover import check_provable
 from tenfold.league.budget import chosen_rate, signature, trials, within_budget
 from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.ladder import climb
@@ -18,7 +19,9 @@ from tenfold.league.league_page import as_csv, as_json, page
 from tenfold.league.league_text import entries_table, table_lines
 from tenfold.league.standing import standings, values_at
 from tenfold.league.tracks import TRACKS, track_at
+from tenfold.models.locality import encodings_of
 from tenfold.results.tables import Collected
+from tenfold.runs.build import build
 from tenfold.runs.recipe import Recipe
 
 ADDITION, TEXT = TRACKS["addition"], TRACKS["text"]
@@ -150,6 +153,21 @@ def test_text_holds_while_perplexity_stays(add):
     assert (first.entry, first.held[0.99][0], first.held[0.90][0]) == ("alibi", 256, 512)
     assert (second.entry, second.fits, second.multiple()) == ("none", True, 1.0)
     assert (third.entry, third.fits) == ("learned", False)
+
+
+def test_entries_that_stop_with_a_proof_can_be_proved():
+    """With a window, and without one: nothing is masked but the future."""
+    stopping = {entry.name: entry for entry in ENTRIES.values() if "stop" in entry.changes}
+    assert {"window", "alibi-steep"} <= set(stopping)
+    for name, entry in stopping.items():
+        recipe = ADDITION.recipe(name, entry.values(ADDITION))
+        built = build(recipe)
+        model = built.model()
+        check_provable(model, built.batcher)
+        hides = any("visible" in pe.ways for pe in encodings_of(model))
+        assert (name, recipe.label, hides) == (
+            name, "significance" if name == "alibi-steep" else "window", name != "alibi-steep"
+        )  # fmt: skip
 
 
 def test_the_documentation_lists_all_entries():

@@ -66,6 +66,7 @@ PAPERS: Mapping[str, str] = {
     "alibi-columns": OURS,
     "rotary-columns": OURS,
     "columns": OURS,
+    "alibi-steep": OURS,
     "hinted-fire": "Zhou et al. 2024, 2402.09371",
     "random-spaces": "Shen et al. 2023, 2311.14737",
     "abc": BIAS,

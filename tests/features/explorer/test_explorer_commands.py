@@ -11,7 +11,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.features.explorer.model_export import as_text, exported
 from tenfold.features.explorer.page_bundle import bundled, digest, joined_modules
 from tenfold.runs.recipe import Recipe
-from tenfold.runs.run import SHELF, Run
+from tenfold.runs.run import SHELF, Run, open_run
 
 SMALL = {"layers": 1, "width": 8, "heads": 1}
 BASE = {
@@ -35,6 +35,36 @@ def test_a_page_of_a_shipped_model_answers(browser, tmp_path):
     page.wait_for_selector("#view-ask .good")
     assert "right: all 5 digits" in page.inner_text("#view-ask .results")
     page.close()
+
+
+def test_a_proof_without_a_window_is_shown(browser, tmp_path):
+    """The page runs the model on whole sequences, and quotes the certificate that it cannot check."""
+    path = explore("addition-alibi", out=tmp_path / "page.html")
+    page = browser.new_page()
+    page.goto(path.as_uri() + "#problem=99999999999999999999%2B1&view=prove")
+    page.wait_for_selector("#view-prove .verdict .headline.good")
+    headline = page.inner_text("#view-prove .verdict .headline")
+    assert headline == "Proved right at every length, without a window."
+    said = page.inner_text("#view-prove .verdict p.soft")
+    assert "proved in exact arithmetic, 36,399 near contexts, least margin 5.86" in said
+    assert "far digits is at most 0.0017, and they take at most 0.011 of a lead" in said
+    page.click("#tab-ask")
+    page.wait_for_selector("#view-ask .results .good")
+    assert "right: all 21 digits" in page.inner_text("#view-ask .results")
+    page.close()
+
+
+def test_a_certificate_that_says_nothing_of_far_tokens_is_no_proof(tmp_path):
+    """Of other weights, or with words in the place of numbers."""
+    shutil.copytree(open_run("addition-alibi").folder, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "certificate.json"
+    stored = json.loads(file.read_text())
+    far = exported(Run.open(tmp_path))["certificate"]["far"]
+    assert far == {name: stored["far"][name] for name in ("attention", "first", "remainder")}
+    file.write_text(json.dumps({**stored, "far": {**stored["far"], "first": "little"}}))
+    assert exported(Run.open(tmp_path))["certificate"]["far"] is None
+    file.write_text(json.dumps({**stored, "weights": "0"}))
+    assert exported(Run.open(tmp_path))["certificate"] is None
 
 
 @pytest.mark.full

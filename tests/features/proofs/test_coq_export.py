@@ -96,6 +96,7 @@ def changed(text, before, after, which):
         ("multiplication", r"value s = m \* value a "),
         ("subtraction", r"value s = value a - value b "),
         ("addition", r"value s = value a \+ value b "),
+        ("addition-base-16", r"value s = value a \+ value b "),
     ],
 )
 def test_shipped_models(name, theorem, checked):
@@ -138,7 +139,8 @@ def entries(text):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("name", "times"), [("addition-base-2", 4), ("subtraction", 2), ("multiplication", 2)]
+    ("name", "times"),
+    [("addition-base-2", 4), ("subtraction", 2), ("multiplication", 2), ("addition-base-16", 1)],
 )
 def test_a_changed_transition_is_rejected(name, times, checked):
     """Another digit, another state, an end, or nothing; anywhere in the table."""

@@ -21,6 +21,7 @@ from tenfold.encodings.pairwise import Pairwise
 from tenfold.encodings.relations import Joint, Relation, Relative, Significance, Uniform
 from tenfold.encodings.rotary import Rotary
 from tenfold.encodings.sinusoidal import Sinusoidal
+from tenfold.encodings.soft_window import DECAYS, SoftWindow
 from tenfold.encodings.window import Window
 
 FACTS = frozenset({"index", "role", "significance", "column"})  # the axes that the page knows
@@ -89,6 +90,12 @@ def _window(export: EncodingExport, pe: Window) -> Exported:
     return {name: getattr(pe, name) for name in names}
 
 
+def _soft_window(export: EncodingExport, pe: SoftWindow) -> Exported:
+    names = ("axis", "behind", "ahead", "answers", "unrelated")
+    decay = next(name for name, decay in DECAYS.items() if decay is pe.decay)
+    return {**{n: getattr(pe, n) for n in names}, "slopes": pe.slopes.tolist(), "decay": decay}
+
+
 def _calibrated(export: EncodingExport, pe: Calibrated) -> Exported:
     lines = [line.model_dump(exclude={"attention", "layer"}) for line in pe.own]
     calibrated = any(line.attention == pe.kind for line in pe.lines)
@@ -113,6 +120,7 @@ DESCRIBED: dict[type[PositionalEncoding], Callable[[EncodingExport, Any], Export
     ALiBi: _alibi,
     Pairwise: _pairwise,
     Window: _window,
+    SoftWindow: _soft_window,
     Calibrated: _calibrated,
     Compose: _compose,
 }

@@ -26,6 +26,7 @@ from tenfold.runs.run import Run, Which
 KINDS: tuple[type[AttentionModel], ...] = (Decoder, Encoder, Seq2Seq)
 CERTIFICATE = "certificate.json"
 SAID = ("contexts", "columns", "margin", "bound", "verdict")
+FAR = ("attention", "first", "remainder")  # of a proof without a window
 POSED = "addition, subtraction, successor, comparison and parity"
 MOST_WEIGHTS = 1_500_000  # numbers; 8 MB of text in a page
 FORMATS: dict[type[Format], tuple[str, ...]] = {
@@ -204,7 +205,16 @@ def _certificate(run: Run, model: AttentionModel) -> Exported | None:
         digest.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
     if stored.get("weights") != digest.hexdigest():
         return None
-    return {**{key: stored.get(key) for key in SAID}, "proved": bool(stored.get("proved"))}
+    said = {key: stored.get(key) for key in SAID}
+    return {**said, "proved": bool(stored.get("proved")), "far": _far(stored.get("far"))}
+
+
+def _far(stored: object) -> Exported | None:
+    """What a certificate without a window says of far tokens; None where it does not say it in numbers."""
+    if not isinstance(stored, dict):
+        return None
+    values = {name: stored.get(name) for name in FAR}
+    return values if all(isinstance(value, float | int) for value in values.values()) else None
 
 
 def _made(run: Run, which: Which, measurement: Exported | None) -> Exported:

@@ -121,6 +121,30 @@ class WindowEncoding extends Encoding {
   }
 }
 
+// Of the distance n from a window, with a slope.
+const DECAY_BIASES = {
+  alibi: (n, slope) => -slope * n,
+  "type-1": (n, slope) => -Math.log1p((slope * n) ** 2),
+  "type-2": (n, slope) => -(Math.log(3 + slope * n) ** 2),
+};
+
+class SoftWindowEncoding extends Encoding {
+  constructor(spec) { super(); this.spec = spec; this.logB = DECAY_BIASES[spec.decay]; }
+
+  sees(head, q, i, k, j) {
+    const { axis, unrelated } = this.spec;
+    return unrelated || (q[axis][i] >= 0 && k[axis][j] >= 0);
+  }
+
+  bias(head, q, i, k, j) {
+    const { axis, behind, ahead, answers, slopes } = this.spec, a = q[axis][i], b = k[axis][j], back = a - b;
+    if (a < 0 || b < 0) return 0;
+    const allowed = answers !== null && k.role[j] === ANSWER_ROLE ? Math.min(answers, behind) : behind;
+    const outside = Math.max(back - allowed, -back - ahead, 0);
+    return this.logB(outside, slopes[head]) - this.logB(0, slopes[head]);
+  }
+}
+
 class CalibratedEncoding extends Encoding {
   constructor(spec) {
     super();
@@ -213,7 +237,7 @@ class ComposedEncoding extends Encoding {
 
 const ENCODINGS = {
   none: Encoding, learned: LearnedEncoding, sinusoidal: SinusoidalEncoding, rotary: RotaryEncoding, alibi: AlibiEncoding,
-  pairwise: PairwiseEncoding, window: WindowEncoding, calibrated: CalibratedEncoding, compose: ComposedEncoding,
+  pairwise: PairwiseEncoding, window: WindowEncoding, "soft-window": SoftWindowEncoding, calibrated: CalibratedEncoding, compose: ComposedEncoding,
 };
 
 export function makeEncoding(spec, tensors) { return new ENCODINGS[spec.name](spec, tensors); }

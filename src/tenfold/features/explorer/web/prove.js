@@ -58,9 +58,15 @@ export class ProveView {
     this.#where();
   }
 
+  // Without a window no list of contexts is enough; a certificate may be there all the same.
   #refused(reason) {
     const other = this.state.specs.findIndex((spec, number) => number !== this.state.model && !whyNotListed(spec));
-    replace(this.verdict, [h("p", {}, reason), ...(other < 0 ? [] : [button(`Show ${this.state.specs[other].name}`, () => this.state.set({ model: other }))])]);
+    const { certificate } = this.state.spec;
+    const said = certificate?.proved && certificate.far ? [
+      h("p", { class: "headline good" }, "Proved right at every length, without a window."),
+      h("p", { class: "soft" }, `So says its certificate, made in Python: ${certificate.verdict}, ${counted(certificate.contexts)} near contexts, least margin ${certificate.margin.toPrecision(3)}. Attention on far digits is at most ${certificate.far.attention.toPrecision(2)}, and they take at most ${(certificate.far.first + certificate.far.remainder).toPrecision(2)} of a lead where it is least. This page cannot check it; tenfold certify does.`),
+    ] : [h("p", {}, reason)];
+    replace(this.verdict, [...said, ...(other < 0 ? [] : [button(`Show ${this.state.specs[other].name}`, () => this.state.set({ model: other }))])]);
   }
 
   #prove() {
