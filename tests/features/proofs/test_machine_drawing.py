@@ -17,6 +17,7 @@ from tenfold.features.proofs.machine_drawing import (
     RED,
     _Graph,
     _overlap,
+    _sides,
     draw_machine,
     legend_of,
 )
@@ -160,7 +161,7 @@ def test_labels_cover_no_state_and_no_other_label(task):
     labels = [t.get_window_extent() for t in graph.axes.texts if t.get_text() not in names]
     assert len(labels) == len(machine.arrows()) + 1  # and the start
     for one, other in itertools.combinations(labels, 2):
-        assert _overlap(one, other) < 0.02
+        assert _overlap(_sides(one), _sides(other)) < 0.02
     for place in graph.places[: machine.states + 1]:
         for label in labels:
             x, y = graph.axes.transData.inverted().transform(label.get_points()).T
