@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 from cyclopts import App
 from tests.chaos.damage import DamageAttacks
-from tests.chaos.forked import run, tenfold
+from tests.chaos.forked import SHOWN, run, tenfold
 from tests.chaos.training import RECIPE
 from tests.chaos.words import KEYS, PYTHON, TEXTS, VALUES, value
 
@@ -70,7 +70,7 @@ class FuzzAttacks:
         line = [*words, *self._arguments(words, draw)]
         self._restore()
         self._write_files(draw)
-        problem = run(tenfold(*line), self.place, patient=True).problem()
+        problem = run(tenfold(*line), self.place, shown=draw.choice(SHOWN)).problem()
         if problem is None:
             return None
         kept = self.place.with_name(f"failed-{number}")

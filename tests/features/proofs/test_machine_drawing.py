@@ -113,7 +113,7 @@ def test_the_legend_lies_below_the_drawing():
     assert len(legend) == 7 + 3  # meanings, and signs that are letters
     assert max(box.y1 for box in legend) < min(box.y0 for box in others)
     for one, other in itertools.combinations(legend, 2):
-        assert _overlap(one, other) == 0
+        assert _overlap(_sides(one), _sides(other)) == 0
     assert all(graph.figure.bbox.contains(*corner) for box in legend for corner in box.get_points())
     pyplot.close(graph.figure)
 
