@@ -174,6 +174,19 @@ def test_show(tenfold, run):
     assert "finished: 20 of 20 steps" in out
 
 
+@pytest.mark.filterwarnings("default:.*result.json is missing")
+def test_a_trained_run_without_its_result_is_named(tenfold, run):
+    """As a removed file leaves it, or a run that was killed before it was measured."""
+    (run / "result.json").unlink()
+    shutil.copytree(run, "runs/trained")
+    for flags in ((), ("--json",)):
+        code, _, err = tenfold("show", run, *flags)
+        assert code == 0
+        assert err.count("\n") == 1
+        assert "result.json is missing" in err
+    assert "result.json is missing" in tenfold("ls", "runs")[1]
+
+
 def test_doctor(tenfold):
     code, out, _ = tenfold("doctor", "--json")
     assert code == 0

@@ -6,6 +6,7 @@ import argparse
 import atexit
 import importlib
 import pkgutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable
@@ -46,6 +47,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.short:
         options.only = ",".join(SHORT)
+    for each in (signal.SIGINT, signal.SIGTERM):  # a shell may have them ignored
+        signal.signal(each, signal.default_int_handler)
     _import_all()
     torch.set_num_threads(1)
     until, outcomes = time.monotonic() + 60 * options.minutes, []

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HANG = 30.0  # seconds
-SHOWN = 3.0  # seconds, after which a command that says what it does has shown that it works
+SHOWN = (0.3, 0.5, 1.0, 3.0)  # seconds, after which a command that says what it does is interrupted
 MEMORY = 4 * 2**30  # bytes
 Action = Callable[[], None]
 
@@ -54,12 +54,12 @@ def run(
     folder: Path,
     *,
     during: Callable[[int], None] | None = None,
-    patient: bool = False,
+    shown: float | None = None,
     hang: float = HANG,
 ) -> Ended:
     """Run `action` in a forked process in `folder`; `during` is called with the process's number meanwhile.
 
-    A process hangs if it does not end within `hang` seconds of its own time. If it is `patient`, it is watched for 3 seconds
+    A process hangs if it does not end within `hang` seconds of its own time. With `shown`, it is watched for so many seconds
     first. One that shows by then, or later, what it does is interrupted, as a person would, and has 30 seconds to end.
     """
     out, err = folder / ".out", folder / ".err"
@@ -71,15 +71,19 @@ def run(
     if (pid := os.fork()) == 0:
         _become(action, folder, out, err)
     handle = os.pidfd_open(pid)
+
+    def says() -> bool:
+        return out.stat().st_size + err.stat().st_size > 0
+
     try:
         if during is not None:
             during(pid)
-        hung = not _ends(pid, handle, SHOWN if patient else hang)
-        if hung and patient and not err.stat().st_size + out.stat().st_size:
-            hung = not _ends(pid, handle, hang - SHOWN)
-        if hung and patient and err.stat().st_size + out.stat().st_size:
-            os.kill(pid, signal.SIGINT)
-            hung = not _ends(pid, handle, hang)
+        hung = not _ends(pid, handle, hang if shown is None else shown)
+        if hung and shown is not None:
+            hung = not _ends(pid, handle, hang - shown, says)
+            if hung and says():
+                os.kill(pid, signal.SIGINT)
+                hung = not _ends(pid, handle, hang)
         if hung:
             os.killpg(pid, signal.SIGKILL)
         _, status, used = os.wait4(pid, 0)
@@ -97,13 +101,21 @@ def run(
     return Ended(code, *text, seconds, used.ru_maxrss * 1024, hung)
 
 
-def _ends(pid: int, handle: int, seconds: float) -> bool:
-    """Whether a process ends within so many seconds of its own time, or two minutes and more of any."""
-    began, used = time.monotonic(), _used(pid)
+def _ends(
+    pid: int, handle: int, seconds: float, unless: Callable[[], bool] = lambda: False
+) -> bool:
+    """Whether a process ends within so many seconds of its own time, or two minutes and more without waits for a core."""
+    began, used, waited = time.monotonic(), _used(pid), _waited(pid)
     while not select.select([handle], [], [], 0.5)[0]:
-        if _used(pid) - used > seconds or time.monotonic() - began > 4 * max(seconds, HANG):
+        idle = time.monotonic() - began - (_waited(pid) - waited)
+        if _used(pid) - used > seconds or idle > 4 * max(seconds, HANG) or unless():
             return False
     return True
+
+
+def _waited(pid: int) -> float:
+    """Seconds that a process was ready, and no core was free."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 
 def _used(pid: int) -> float:
@@ -118,6 +130,7 @@ def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
     try:
         os.setsid()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for number, path in ((1, out), (2, err)):
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(handle, number)

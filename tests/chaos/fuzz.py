@@ -10,21 +10,24 @@ import json
 import os
 import random
 import shutil
+import stat
 import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from cyclopts import App
 from tests.chaos.damage import DamageAttacks
-from tests.chaos.forked import run, tenfold
+from tests.chaos.forked import SHOWN, run, tenfold
 from tests.chaos.training import RECIPE
 from tests.chaos.words import KEYS, PYTHON, TEXTS, VALUES, value
 
 from tenfold.cli.app import app
 
 LEFT_ALONE = {"--help", "-h", "--version", "--install-completion"}
+WRITTEN = ("fuzzed.yaml", "fuzzed.json", "fuzzed.py")
 SKIPPED = {"demo"}  # without parameters; it trains for a minute
 
 
@@ -39,6 +42,12 @@ def found(parent: App, words: tuple[str, ...] = ()) -> dict[tuple[str, ...], App
     return commands
 
 
+def turns(parameters: Mapping[tuple[str, ...], int]) -> list[tuple[str, ...]]:
+    """Every command as often as it has parameters, in rounds: first each, then each that has two, and so on."""
+    rounds = range(max(parameters.values()))
+    return [words for n in rounds for words, count in parameters.items() if max(count, 1) > n]
+
+
 class FuzzAttacks:
     """A folder with runs, recipes and grids, in which fuzzed commands are called."""
 
@@ -47,6 +56,8 @@ class FuzzAttacks:
         self.commands = {
             words: each.assemble_argument_collection() for words, each in found(app).items()
         }
+        self.turns = turns({words: len(each) for words, each in self.commands.items()})
+        self.before: list[tuple[Any, ...]] | None = None
         (self.whole / "own.yaml").write_text(RECIPE.as_yaml())
         grid = {"recipe": "own.yaml", "grid": {"pe": ["alibi", "none"]}, "seeds": [0, 1]}
         (self.whole / "grid.yaml").write_text(yaml.safe_dump(grid))
@@ -55,18 +66,24 @@ class FuzzAttacks:
         os.environ["HOME"] = str(folder)
 
     def fuzz(self, number: int, draw: random.Random) -> str | None:
-        words = list(self.commands)[number % len(self.commands)]
+        words = self.turns[number % len(self.turns)]
         line = [*words, *self._arguments(words, draw)]
-        shutil.rmtree(self.place, ignore_errors=True)
-        shutil.copytree(self.whole, self.place)
+        self._restore()
         self._write_files(draw)
-        problem = run(tenfold(*line), self.place, patient=True).problem()
+        problem = run(tenfold(*line), self.place, shown=draw.choice(SHOWN)).problem()
         if problem is None:
             return None
         kept = self.place.with_name(f"failed-{number}")
         shutil.rmtree(kept, ignore_errors=True)
         self.place.rename(kept)
         return f"{[word if len(word) < 80 else f'{word[:40]}... ({len(word)})' for word in line]}: {problem}"
+
+    def _restore(self) -> None:
+        """The folder as it was, made anew if the last command changed it."""
+        if self.before is None or _listing(self.place) != self.before:
+            shutil.rmtree(self.place, ignore_errors=True)
+            shutil.copytree(self.whole, self.place)
+            self.before = _listing(self.place)
 
     def _arguments(self, words: tuple[str, ...], draw: random.Random) -> list[str]:
         positional, flags = [], []
@@ -142,9 +159,22 @@ class FuzzAttacks:
                 + draw.choice([*TEXTS, "&a [*a]", "!!python/name:os.system", "\x00", "- "])
                 + text[place:]
             )
-        (self.place / "fuzzed.yaml").write_text(text, errors="surrogateescape")
-        (self.place / "fuzzed.json").write_text(json.dumps(values))
-        (self.place / "fuzzed.py").write_text(draw.choice(PYTHON))
+        recipe, same, python = (self.place / name for name in WRITTEN)
+        recipe.write_text(text, errors="surrogateescape")
+        same.write_text(json.dumps(values))
+        python.write_text(draw.choice(PYTHON))
+
+
+def _listing(folder: Path) -> list[tuple[Any, ...]]:
+    """Everything below a folder but the files that each case writes anew; of files also when they were changed."""
+    listing: list[tuple[Any, ...]] = []
+    for path in sorted(folder.rglob("*")):
+        known = path.lstat()
+        if stat.S_ISDIR(known.st_mode):
+            listing.append((path, known.st_mode))
+        elif path.parent != folder or path.name not in WRITTEN or not stat.S_ISREG(known.st_mode):
+            listing.append((path, known.st_mode, known.st_ino, known.st_size, known.st_ctime_ns))
+    return listing
 
 
 def _plain(hint: Any) -> Any:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 Case = Callable[[int, random.Random], "str | None"]  # its number and its chance -> what is wrong
 
+MINUTE = 60.0  # seconds
+
 
 @dataclass
 class Outcome:
@@ -29,6 +31,7 @@ class Outcome:
 def attack(name: str, case: Case, numbers: Iterable[int], seed: int, until: float) -> Outcome:
     """Try the cases one after another until a time; a case is decided by its number and the seed alone."""
     outcome, began, used = Outcome(name), time.monotonic(), _computed()
+    said = began
     for number in numbers:
         if time.monotonic() > until:
             break
@@ -41,6 +44,9 @@ def attack(name: str, case: Case, numbers: Iterable[int], seed: int, until: floa
         if problem is not None:
             outcome.failures.append((number, problem))
             print(f"FAILED {name}, case {number}: {problem}", file=sys.stderr, flush=True)
+        if time.monotonic() - said > MINUTE:  # what a program that is ended later has tried
+            said = time.monotonic()
+            print(f"case {number}: {outcome.row()}", file=sys.stderr, flush=True)
     return outcome
 
 

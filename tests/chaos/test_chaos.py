@@ -6,8 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.chaos.fuzz import turns
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_a_command_is_fuzzed_as_often_as_it_has_parameters():
+    order = turns({("ls",): 0, ("show",): 2, ("train",): 3})
+    assert order == [("ls",), ("show",), ("train",), ("show",), ("train",), ("train",)]
 
 
 @pytest.mark.full

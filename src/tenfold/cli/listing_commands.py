@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -194,6 +195,10 @@ def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = 
     opened = open_run(run)
     state = opened.progress()
     result = opened.result() if opened.finished else None
+    if result is None and (state["step"] >= opened.recipe.train.steps or state.get("reason")):
+        warnings.warn(
+            f"{opened.folder} is trained, but result.json is missing; train it again", stacklevel=1
+        )
     if json_:
         recipe = opened.recipe.as_json()
         return print_json({"recipe": recipe, "progress": state, "result": result})

@@ -78,9 +78,9 @@ def commit() -> str | None:
 
 
 def _git(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10, check=True
-    )
+    """What git says. Without its locks, which it would leave behind if it were killed with this process."""
+    command = ["git", "--no-optional-locks", "-C", str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     return done.stdout.strip()
 
 

@@ -144,9 +144,11 @@ def _runs() -> Listing:
     for folder in _run_folders():
         try:
             recipe = recipes.stored_recipe(folder)
-            steps = Checkpoints(folder / "checkpoints").steps()
+            step = max(Checkpoints(folder / "checkpoints").steps(), default=0)
             finished = (folder / "result.json").exists()
-            state = "finished" if finished else f"step {steps[-1] if steps else 0}"
+            state = "finished" if finished else f"step {step}"
+            if not finished and step >= recipe.train.steps:
+                state += ", result.json is missing"
             lines.append((folder.name, f"{state}, seed {recipe.seed}, {recipe.pe.name}"))
         except TenfoldError as error:
             lines.append((folder.name, f"damaged: {error}"))

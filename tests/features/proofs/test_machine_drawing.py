@@ -17,6 +17,7 @@ from tenfold.features.proofs.machine_drawing import (
     RED,
     _Graph,
     _overlap,
+    _sides,
     draw_machine,
     legend_of,
 )
@@ -112,7 +113,7 @@ def test_the_legend_lies_below_the_drawing():
     assert len(legend) == 7 + 3  # meanings, and signs that are letters
     assert max(box.y1 for box in legend) < min(box.y0 for box in others)
     for one, other in itertools.combinations(legend, 2):
-        assert _overlap(one, other) == 0
+        assert _overlap(_sides(one), _sides(other)) == 0
     assert all(graph.figure.bbox.contains(*corner) for box in legend for corner in box.get_points())
     pyplot.close(graph.figure)
 
@@ -160,7 +161,7 @@ def test_labels_cover_no_state_and_no_other_label(task):
     labels = [t.get_window_extent() for t in graph.axes.texts if t.get_text() not in names]
     assert len(labels) == len(machine.arrows()) + 1  # and the start
     for one, other in itertools.combinations(labels, 2):
-        assert _overlap(one, other) < 0.02
+        assert _overlap(_sides(one), _sides(other)) < 0.02
     for place in graph.places[: machine.states + 1]:
         for label in labels:
             x, y = graph.axes.transData.inverted().transform(label.get_points()).T

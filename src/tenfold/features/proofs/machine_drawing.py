@@ -267,6 +267,7 @@ class _Graph:
     def _labels(self, lines: list[_Line], taken: list[Bbox]) -> None:
         """Place each label where it covers the least: first no label or state, then few curves."""
         points = self.axes.transData.transform(np.concatenate([line.curve for line in lines]))
+        corners = [_sides(other) for other in taken]
         for line in lines:
             drawn = self.axes.text(
                 0, 0, line.text, fontsize=8, ha="center", va="center", zorder=5, linespacing=1.15,
@@ -285,14 +286,14 @@ class _Graph:
                 ).sum() + 0.07  # so far that the box clears the curve
                 at = line.curve[int(where * (len(line.curve) - 1))] + side * step * line.away
                 low, high = self.axes.transData.transform([at - half, at + half])
-                box = Bbox([low, high])
-                covered = sum(_overlap(box, other) for other in taken)
+                box = [*low.tolist(), *high.tolist()]
+                covered = sum(_overlap(box, other) for other in corners)
                 crossed = int(((points > low) & (points < high)).all(1).sum())
                 cost = 1e3 * covered + crossed + rank
                 if cost < least:
                     best, least, chosen = at, cost, box
             drawn.set_position(best)
-            taken.append(chosen)
+            corners.append(chosen)
 
     def _scale(self) -> float:
         """Pixels per unit."""
@@ -332,13 +333,23 @@ def _outside(curve: Floats, a: Floats, b: Floats) -> Floats:
     return curve[first:last]
 
 
-def _overlap(one: Bbox, other: Bbox) -> float:
-    """The part of the smaller box that the other covers."""
-    shared = Bbox.intersection(one, other)
-    if shared is None:
+def _sides(box: Bbox) -> list[float]:
+    """Left, low, right and high."""
+    sides: list[float] = box.get_points().ravel().tolist()
+    return sides
+
+
+def _overlap(one: list[float], other: list[float]) -> float:
+    """The part of the smaller box that the other covers, by their sides."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    if width < 0 or height < 0:
         return 0.0
-    smaller = min(one.width * one.height, other.width * other.height)
-    return float(shared.width * shared.height / smaller)
+    return width * height / min(map(_area, (one, other)))
+
+
+def _area(box: list[float]) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _matrix(machine: Machine, differs: Difference | None) -> Any:
