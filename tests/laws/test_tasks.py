@@ -1,5 +1,6 @@
 """What every task obeys, with every sampler, in every format and layout."""
 
+from contextlib import contextmanager
 from dataclasses import fields, replace
 
 import numpy as np
@@ -44,7 +45,6 @@ OPTIONS = {  # what a sampler requires
     "patterns": {"of": {"a": 1}},
 }
 PAIRS = {"cascade", "carries", "complexity", "mixed"}  # of carries, which need two operands
-LONGEST = {"appended": 6}  # digits, where 5 are requested
 
 
 def bound(name):
@@ -61,18 +61,16 @@ def applies(name, task):
     return name not in PAIRS or task.drawn == 2
 
 
-@pytest.fixture(params=SAMPLERS.names())
-def sampler(request, any_task):
-    if not applies(request.param, any_task):
-        pytest.skip("carries are counted for two operands")
-    return bound(request.param)
+@pytest.fixture
+def samplers_of(any_task):
+    """Every sampler that applies to the task, by name."""
+    return {name: bound(name) for name in SAMPLERS.names() if applies(name, any_task)}
 
 
 @pytest.fixture
-def problems(any_task, rng):
+def problems(any_task, samplers_of, rng):
     """Some from every sampler, side by side."""
-    names = [name for name in SAMPLERS.names() if applies(name, any_task)]
-    return joined([any_task.sample(4, 5, rng, bound(name)) for name in names])
+    return joined([any_task.sample(4, 5, rng, sampler) for sampler in samplers_of.values()])
 
 
 def joined(drawn, width=6):
@@ -92,18 +90,59 @@ def joined(drawn, width=6):
     return Examples(**{field.name: together(field.name) for field in fields(Examples)})
 
 
-@pytest.fixture(params=WRITTEN, ids=lambda each: " ".join(map(str, [*each[0].values(), each[1]])))
-def batcher(request, any_task):
-    spec, layout = request.param
-    if "sentences" in spec["name"] and any_task.operator not in TEMPLATES:
-        pytest.skip("there are no sentences for it")
-    if spec["name"] == "in-order" and not (isinstance(any_task, SequenceTask) or any_task.as_long):
-        pytest.skip("answers of numbers begin with their units")
-    if spec["name"] == "in-text" and any_task.vocabulary.symbols[0] != "0":
-        pytest.skip("it has no digits among words")
-    if "width" in spec and not any_task.fills:
-        pytest.skip("it has no zeros to fill with")
-    return Batcher(any_task, FORMATS.build(Spec.model_validate(spec)), layout)
+def writes(spec, task):
+    """Whether a format is for a task."""
+    if "sentences" in spec["name"]:
+        return task.operator in TEMPLATES
+    if spec["name"] == "in-order":  # answers of numbers begin with their units
+        return isinstance(task, SequenceTask) or task.as_long
+    if spec["name"] == "in-text":  # digits among words
+        return task.vocabulary.symbols[0] == "0"
+    return "width" not in spec or task.fills
+
+
+@pytest.fixture
+def batchers(any_task):
+    """Every way to write the task's problems."""
+    return [
+        Batcher(any_task, FORMATS.build(Spec.model_validate(spec)), layout)
+        for spec, layout in WRITTEN
+        if writes(spec, any_task)
+    ]
+
+
+@contextmanager
+def named(case):
+    """Add to a failure in which of many cases it was."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the case {case}")
+        raise
+
+
+def each_way(law):
+    """A law of every way to write a task's problems."""
+
+    def test(batchers, problems):
+        assert batchers
+        for batcher in batchers:
+            with named((type(batcher.format), vars(batcher.format), batcher.layout)):
+                law(batcher, problems)
+
+    return test
+
+
+def each_sampler(law):
+    """A law of every sampler that applies to a task."""
+
+    def test(any_task, samplers_of):
+        assert samplers_of
+        for name, sampler in samplers_of.items():
+            with named(name):
+                law(any_task, sampler, np.random.default_rng(7))
+
+    return test
 
 
 def arrays(examples):
@@ -114,7 +153,8 @@ def test_every_format_is_examined():
     assert {spec["name"] for spec, _ in WRITTEN} == set(FORMATS.names())
 
 
-def test_same_seed_same_sample(any_task, sampler):
+@each_sampler
+def test_same_seed_same_sample(any_task, sampler, rng):
     once, again, other = (
         arrays(any_task.sample(50, 5, np.random.default_rng(seed), sampler)) for seed in (3, 3, 4)
     )
@@ -122,12 +162,14 @@ def test_same_seed_same_sample(any_task, sampler):
     assert not np.array_equal(once[0], other[0])
 
 
-def test_no_global_seed_is_read(any_task, sampler):
+@each_sampler
+def test_no_global_seed_is_read(any_task, sampler, rng):
     before = np.random.get_state()[1].copy()  # noqa: NPY002 (that it is left alone is the point)
     any_task.sample(50, 5, np.random.default_rng(0), sampler)
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
 
 
+@each_way
 def test_truth_grades_1_and_one_changed_token_grades_0(batcher, problems):
     target = batcher(problems).target
     graded = target != IGNORED
@@ -188,6 +230,7 @@ def test_an_oracle_scores_1_through_the_whole_evaluator(any_task, written, layou
     assert {(row.value, row.n) for row in rows} == {(1.0, 10)}
 
 
+@each_way
 def test_the_answer_reads_back_as_the_truth(batcher, problems):
     written = batcher.format.write(problems, batcher.vocabulary)
     for row in range(len(problems)):
@@ -196,12 +239,14 @@ def test_the_answer_reads_back_as_the_truth(batcher, problems):
         assert text == batcher.task.truth(problems, row)
 
 
+@each_way
 def test_the_budget_holds_every_answer(batcher, problems):
     written = batcher.format.write(problems, batcher.vocabulary)
     assert (written.graded <= written.budget).all()
     assert written.budget.max() == written.answer.tokens.shape[1]
 
 
+@each_way
 def test_facts_are_as_long_as_the_text(batcher, problems):
     batch = batcher(problems)
     for side in (batch.sequence, batch.source):
@@ -213,8 +258,10 @@ def test_facts_are_as_long_as_the_text(batcher, problems):
                 assert tokens == side.tokens.shape[1]
 
 
-def test_facts_do_not_know_the_answer(batcher, problems, rng):
+@each_way
+def test_facts_do_not_know_the_answer(batcher, problems):
     """The same operands with any other answer are written with the same facts."""
+    rng = np.random.default_rng(7)
     other = replace(
         problems,
         answer=rng.integers(1, batcher.task.base, problems.answer.shape, dtype=np.uint8),
@@ -228,16 +275,13 @@ def test_facts_do_not_know_the_answer(batcher, problems, rng):
             assert (mine.valid is None) == (its.valid is None)
 
 
-@pytest.mark.parametrize("name", SAMPLERS.names())
-def test_operands_stay_within_the_length(any_task, name, rng):
-    if not applies(name, any_task):
-        pytest.skip("carries are counted for two operands")
-    sampler = bound(name)
+@each_sampler
+def test_operands_stay_within_the_length(any_task, sampler, rng):
     examples = any_task.sample(200, 5, rng, sampler)
     columns = np.arange(examples.operands.shape[2])
     outside = columns >= examples.lengths[..., None]
     assert examples.lengths.min() >= 1  # none is missing where all parts have as many
-    assert examples.lengths.max() <= LONGEST.get(name, 5)
+    assert examples.lengths.max() <= sampler.keywords.get("to", 5)  # that of `appended`
     assert (examples.operands < any_task.base).all()
     assert (examples.operands[outside] == 0).all()
     if isinstance(any_task, SequenceTask):
@@ -246,6 +290,7 @@ def test_operands_stay_within_the_length(any_task, name, rng):
     assert ((leading > 0) | (examples.lengths == 1)).all()
 
 
+@each_sampler
 def test_nothing_stands_beyond_an_answer(any_task, sampler, rng):
     examples = any_task.sample(50, 5, rng, sampler)
     beyond = np.arange(examples.answer.shape[1]) >= examples.answer_length[:, None]
@@ -255,6 +300,7 @@ def test_nothing_stands_beyond_an_answer(any_task, sampler, rng):
     assert (examples.answer_length <= examples.most).all()
 
 
+@each_sampler
 def test_parse_is_the_inverse_of_question(any_task, sampler, rng):
     examples = any_task.sample(20, 5, rng, sampler)
     for row in range(20):
@@ -263,8 +309,8 @@ def test_parse_is_the_inverse_of_question(any_task, sampler, rng):
         assert any_task.truth(parsed, 0) == any_task.truth(examples, row)
 
 
-@pytest.mark.parametrize("length", [0, -1])
 @pytest.mark.parametrize("name", TASKS.names())
-def test_no_length(name, length, rng):
-    with pytest.raises(TenfoldError, match=f"length of {length} is too short"):
-        TASKS.build(name).sample(1, length, rng)
+def test_no_length(name, rng):
+    for length in (0, -1):
+        with pytest.raises(TenfoldError, match=f"length of {length} is too short"):
+            TASKS.build(name).sample(1, length, rng)
