@@ -18,6 +18,7 @@ from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
 from tenfold.features.proofs import soft_checker
 from tenfold.features.proofs.certify import (
+    IN_FLOAT64,
     certify,
     certify_model,
     certify_or_check,
@@ -251,6 +252,19 @@ def test_far_keys_beyond_all_numbers_leave_nothing(trained):
     found = certify_model(model.float(), trained.built.batcher)
     assert not found.proved, found.summary()
     assert not prover.far(model.double(), 0.0).left > 0
+
+
+def test_without_a_bound_on_float64_nothing_is_proved(trained):
+    """2^60 is added and subtracted in a hidden layer, which float64 does not resolve."""
+    model = copy.deepcopy(trained.model("final"))
+    block = model.stack.blocks[0]
+    with torch.no_grad():
+        block.expand.weight[1], block.expand.bias[1] = block.expand.weight[0], block.expand.bias[0]
+        block.contract.weight[:, 0] = 2.0**40
+        block.contract.weight[:, 1] = -(2.0**40)
+    found = certify_model(model, trained.built.batcher)
+    assert (found.verdict, found.far) == (IN_FLOAT64, None)
+    assert "no proof" in found.summary()
 
 
 def test_errors_of_logits_may_differ_by_head(soft):
