@@ -1,20 +1,28 @@
 """Run every command and every Python example of Markdown files, each page in its own copy of the tree.
 
 Blocks fenced as `sh` and `python` are run in order. Blocks fenced as `text` or `console` are not run.
+Python, the README's commands, and those that start workers or need a shell are processes of their own. Every other
+command runs in a fork of a process that has imported PyTorch, for that import takes longer than most commands.
 """
 
+import multiprocessing
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OF_A_SHELL = re.compile(r"[|&;<>$`*]")
+WITH_WORKERS = {"sweep", "reproduce", "league"}  # commands that start processes
+IMPORTED = ["torch", "torch._dynamo", "matplotlib.pyplot", "duckdb", "tenfold.runs.train"]
+FORKS = multiprocessing.get_context("forkserver")
 DONE_ALREADY = {"make test", "make test-all", "make check", "make peers"}  # CI has just run them
 
 
@@ -23,8 +31,13 @@ def main() -> None:
     blocks = {page: BLOCK.findall(page.read_text()) for page in pages}
     if not any(blocks.values()):
         raise SystemExit("there are no commands to run")
+    os.environ["PATH"] = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
+    os.environ["PYTHONWARNINGS"] = "error"
     pages.sort(key=lambda page: -sum(map(count, blocks[page])))  # the longest first, none is late
-    with ThreadPoolExecutor(max_workers=2) as pool:  # a page a core
+    new = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        2, new, FORKS.set_forkserver_preload, (IMPORTED,)
+    ) as pool:  # a page a core
         tasks = [pool.submit(follow, page, blocks[page]) for page in pages]
         wait(tasks, return_when=FIRST_EXCEPTION)
         pool.shutdown(cancel_futures=True)
@@ -39,11 +52,9 @@ def follow(page: Path, blocks: list[tuple[str, str]]) -> None:
         place = Path(folder) / "tree"
         shutil.copytree(ROOT, place, ignore=left_out)
         (place / ".venv").symlink_to(ROOT / ".venv")
-        bin_first = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": bin_first, "PYTHONWARNINGS": "error"}
         for kind, text in blocks:
             for command in [text] if kind == "python" else commands(text):
-                run(page, kind, command, place, environment)
+                run(page, kind, command, place)
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
@@ -53,17 +64,51 @@ def left_out(folder: str, names: list[str]) -> set[str]:
     return {name for name in names if name in caches | written or name.startswith(".venv")}
 
 
-def run(page: Path, kind: str, command: str, place: Path, environment: dict[str, str]) -> None:
+def run(page: Path, kind: str, command: str, place: Path) -> None:
     began = time.monotonic()
-    words = ["python", "-c", command] if kind == "python" else ["bash", "-ec", command]
-    result = subprocess.run(
-        words, cwd=place, env=environment, capture_output=True, text=True, check=False
-    )
+    if page.name != "README.md" and may_fork(kind, command):
+        code, said = forked(command, place)
+    else:
+        code, said = started(kind, command, place)
     first = command.strip().splitlines()[0]
     print(f"{time.monotonic() - began:6.1f} s  {page.name}: {first}", flush=True)
-    if result.returncode:
-        print(result.stdout[-2000:], result.stderr[-2000:], sep="\n")
-        raise RuntimeError(f"{page.name}: `{first}` exited with {result.returncode}")
+    if code:
+        print(said[-4000:])
+        raise RuntimeError(f"{page.name}: `{first}` exited with {code}")
+
+
+def started(kind: str, command: str, place: Path) -> tuple[int, str]:
+    """Run it in a process of its own."""
+    words = ["python", "-c", command] if kind == "python" else ["bash", "-ec", command]
+    result = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout + result.stderr
+
+
+def may_fork(kind: str, command: str) -> bool:
+    words = command.split()
+    if kind == "python" or words[0] != "tenfold":
+        return False
+    return not OF_A_SHELL.search(command) and words[1] not in WITH_WORKERS
+
+
+def forked(command: str, place: Path) -> tuple[int, str]:
+    """Run a command of tenfold in a fork of a process in which `IMPORTED` are."""
+    with tempfile.NamedTemporaryFile("r") as said:
+        process = FORKS.Process(target=follow_in_a_fork, args=(command, place, said.name))
+        process.start()
+        process.join()
+        return process.exitcode or 0, said.read()
+
+
+def follow_in_a_fork(command: str, place: Path, said: str) -> None:
+    with open(said, "w") as output:
+        for stream in (1, 2):
+            os.dup2(output.fileno(), stream)
+    os.chdir(place)
+    from tenfold.cli.app import main as tenfold
+
+    sys.argv = shlex.split(command)
+    tenfold()
 
 
 def count(block: tuple[str, str]) -> int:

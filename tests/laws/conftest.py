@@ -31,7 +31,8 @@ def pytest_generate_tests(metafunc):
     """Parametrise a law by encodings, by models, or by every declared pair of the two.
 
     A law that is marked `refused` gets the pairs that are not declared. To an encoding, all models of one
-    layout are alike, so one model of each layout is enough.
+    layout are alike, so one model of each layout is enough. A law that is marked `in_one_layout` gets each
+    encoding in one layout, these in turn; one that is marked `without_options` gets each name once a layout.
     """
     names, encodings = set(metafunc.fixturenames), dict(examples(ROOM))
     models = getattr(metafunc.function, "models", MODELS.names())
@@ -39,13 +40,29 @@ def pytest_generate_tests(metafunc):
     if {"model_name", "encoding"} <= names:
         of_layout = {MODELS[model].layout: model for model in sorted(models, reverse=True)}
         quick = getattr(metafunc.function, "quick", ENCODINGS.names())
+        declared = [
+            (model, identity)
+            for model in of_layout.values()
+            for identity in encodings
+            if (MODELS[model].layout in layouts_of(identity)) is not refused
+        ]
+        if getattr(metafunc.function, "in_one_layout", False):
+            models_of = {name: [m for m, other in declared if other == name] for name in encodings}
+            declared = [
+                (some[number % len(some)], name)
+                for number, (name, some) in enumerate(models_of.items())
+                if some
+            ]
+        if getattr(metafunc.function, "without_options", False):
+            firsts = {(model, encodings[name]["name"]): name for model, name in reversed(declared)}
+            declared = [(model, name) for (model, _), name in firsts.items()]
         pairs = {
             f"{model}-{identity}": pytest.param(
-                model, encoding, marks=[] if encoding["name"] in quick else [pytest.mark.full]
+                model,
+                encodings[identity],
+                marks=[] if encodings[identity]["name"] in quick else [pytest.mark.full],
             )
-            for model in of_layout.values()
-            for identity, encoding in encodings.items()
-            if (MODELS[model].layout in layouts_of(identity)) is not refused
+            for model, identity in declared
         }
         metafunc.parametrize(("model_name", "encoding"), pairs.values(), ids=pairs)
     elif "model_name" in names:

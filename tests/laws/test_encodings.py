@@ -47,6 +47,18 @@ def quick_for(*encodings):
     return marked
 
 
+def in_one_layout(test):
+    """A law about an encoding that has nothing to do with the layout: every encoding in one of its layouts."""
+    test.in_one_layout = True
+    return test
+
+
+def without_options(test):
+    """A law that looks at every example of an encoding itself: every encoding once a layout."""
+    test.without_options = True
+    return test
+
+
 @pytest.fixture
 def batch(model_name, make_batcher, ragged):
     options = {"frame": 6} if MODELS[model_name].layout == "in_place" else {}
@@ -121,6 +133,7 @@ def test_ten_times_the_length_is_finite(model, model_name, make_batcher, task):
     assert model(long_batch(model_name, make_batcher, task)).isfinite().all()
 
 
+@without_options
 def test_beyond_its_limit_is_one_clear_error(model_name, encoding, make_batcher, task, make_model):
     """An encoding with a limit names it and what to change; one without a limit is finite."""
     batch = long_batch(model_name, make_batcher, task)
@@ -157,6 +170,7 @@ def test_gradient_reaches_every_parameter(model, batch):
                 assert (p.grad.movedim(axis, 0).reshape(2, -1).abs().sum(1) > 0).all(), name
 
 
+@in_one_layout
 def test_saved_and_reloaded_answers_alike(model_name, encoding, model, batch, make_model):
     data = safetensors.torch.save(model.state_dict())
     other = make_model(model_name, encoding, lively=False)
@@ -213,6 +227,7 @@ def test_padding_is_never_read(model_name, model, batch):
     assert torch.equal(read_logits(model, changed), read_logits(model, batch))
 
 
+@in_one_layout
 def test_runs_on_the_meta_device(model_name, encoding, batch, make_model):
     with torch.device("meta"):
         model = make_model(model_name, encoding)
@@ -221,6 +236,7 @@ def test_runs_on_the_meta_device(model_name, encoding, batch, make_model):
     assert logits.shape == (*batch.target.shape, 15)
 
 
+@in_one_layout
 def test_made_on_meta_and_filled_later(model_name, encoding, model, batch, make_model):
     """As large models are made: whatever is not in the state dict must not be lost."""
     with torch.device("meta"):
@@ -230,13 +246,17 @@ def test_made_on_meta_and_filled_later(model_name, encoding, model, batch, make_
 
 
 @only_for("decoder")
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_does_not_miscount(model, dtype):
+def test_half_precision_does_not_miscount(model):
     """A bias or a mask at 4096 places is what it is in float64, to the precision of the parameters."""
     pe, far = model.stack.encodings[0], torch.arange(3900, 4096)[None]
     at = Places(**{axis: far % 5 if axis == "role" else far for axis in pe.axes | {"index"}})
     if pe.limit is not None or not pe.ways & {"bias", "visible", "normalise"}:
         pytest.skip("no bias or mask at that length")
+    for dtype in (torch.bfloat16, torch.float16):
+        check_half_precision(copy.deepcopy(pe), at, dtype)
+
+
+def check_half_precision(pe, at, dtype):
     logits = torch.randn(1, 2, 3, 4096, generator=torch.Generator().manual_seed(0)).to(dtype)
     with torch.no_grad():
         for parameter in pe.parameters():
@@ -244,12 +264,8 @@ def test_half_precision_does_not_miscount(model, dtype):
         exact = pe.bias(at, at), pe.visible(at, at)
         half = copy.deepcopy(pe).to(dtype)
         narrow = half.bias(at, at), half.visible(at, at)
-        assert_close(
-            half.normalise(logits, None).double().sum(-1),
-            torch.ones(1, 2, 3).double(),
-            rtol=0.02,
-            atol=0.02,
-        )
+        whole = half.normalise(logits, None).double().sum(-1)
+        assert_close(whole, torch.ones(1, 2, 3).double(), rtol=0.02, atol=0.02)
     if exact[0] is not None:
         assert_close(narrow[0].double(), exact[0], rtol=2e-2, atol=2e-2)
     assert exact[1] is None or torch.equal(narrow[1], exact[1])
@@ -398,27 +414,41 @@ def on_axis(encoding, axis):
     return {**encoding, "axis": axis} if "axis" in takes else None
 
 
+AXES = [name for name in SCHEMES.names() if name not in FACTORS]
+
+
 @only_for("decoder")
-@pytest.mark.parametrize("scheme", [name for name in SCHEMES.names() if name not in FACTORS])
-def test_any_scheme_with_any_encoding(
-    model_name, encoding, scheme, make_model, make_batcher, ragged
-):
+def test_a_scheme_with_any_encoding(model_name, encoding, make_model, make_batcher, ragged):
     """Randomized ALiBi, cyclic sinusoids, coupled rotary: a scheme gives the axis, an encoding reads it."""
-    options = {"randomized": {"limit": 300}, "floats": {"limit": 10, "parts": 5}}.get(scheme, {})
-    bound = SCHEMES.bind(Spec(name=scheme, options=options))
-    batch = make_batcher("causal", bound)(ragged, torch.Generator().manual_seed(0))
+    number = ENCODINGS.names().index(encoding["name"])  # all schemes in turn
+    check_scheme(AXES[number % len(AXES)], model_name, encoding, make_model, make_batcher, ragged)
+
+
+@pytest.mark.full
+@only_for("decoder")
+def test_every_scheme_with_any_encoding(model_name, encoding, make_model, make_batcher, ragged):
+    for scheme in AXES:
+        check_scheme(scheme, model_name, encoding, make_model, make_batcher, ragged)
+
+
+def check_scheme(scheme, model_name, encoding, make_model, make_batcher, ragged):
     placed = on_axis(encoding, scheme)
     if placed is None:
         pytest.skip("it has no axis to choose")
+    options = {"randomized": {"limit": 300}, "floats": {"limit": 10, "parts": 5}}.get(scheme, {})
+    bound = SCHEMES.bind(Spec(name=scheme, options=options))
+    batch = make_batcher("causal", bound)(ragged, torch.Generator().manual_seed(0))
     model = make_model(model_name, placed)
     assert scheme in model.stack.encodings[0].axes
     logits = read_logits(model, batch)
-    assert logits.isfinite().all()
+    assert logits.isfinite().all(), scheme
     nowhere = torch.full_like(batch.sequence.places[scheme], -1)
     elsewhere = replace(batch.sequence, places=batch.sequence.places.add(**{scheme: nowhere}))
-    assert not torch.allclose(read_logits(model, replace(batch, sequence=elsewhere)), logits)
+    moved_away = read_logits(model, replace(batch, sequence=elsewhere))
+    assert not torch.allclose(moved_away, logits), scheme
 
 
+@in_one_layout
 def test_trains_on_addition(model_name, encoding, tmp_path):
     """Through the whole path: a recipe, a run's folder, a few steps, an examination."""
     recipe = Recipe(
@@ -499,9 +529,13 @@ def test_digits_are_told_apart_of_the_declared_roles_alone(model, batch):
 
 
 @only_for("decoder", "seq2seq")
-@pytest.mark.parametrize("columns", [10, 100, 1000])
-def test_nothing_is_seen_beyond_a_declared_window(model, columns):
+def test_nothing_is_seen_beyond_a_declared_window(model):
     """`window` is an upper bound of `visible`: fast decoding and proofs rest on it."""
+    for columns in (10, 100, 1000):
+        check_windows(model, columns)
+
+
+def check_windows(model, columns):
     generator = torch.Generator().manual_seed(columns)
     drawn = torch.randint(-1, columns, (1, 4 * columns), generator=generator)
     role = torch.randint(0, 6, drawn.shape, generator=generator)

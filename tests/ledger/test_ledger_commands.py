@@ -76,24 +76,24 @@ def test_all_claims_as_json(tenfold):
     assert (one["scale"], len(one["runs"]), one["missing"]) == ("laptop", 3, [])
 
 
-@pytest.mark.parametrize("columns", ["60", "80", "200", None])
-def test_ids_are_never_cut_and_what_is_claimed_is_shown(tenfold, monkeypatch, columns):
+def test_ids_are_never_cut_and_what_is_claimed_is_shown(tenfold, monkeypatch):
     """At any width, and when the output goes into a pipe, which has none."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-    if columns is not None:
-        monkeypatch.setenv("COLUMNS", columns)
     _, out, _ = tenfold("claims", "--json")
     known = json.loads(out)
-    _, out, _ = tenfold("claims")
-    heads = [line for line in out.splitlines() if re.match(r"[a-z]+/", line)]
-    assert [head.split()[0] for head in heads] == [each["id"] for each in known]
-    assert all(each["status"] in head for each, head in zip(known, heads, strict=True))
-    together = " ".join(out.split())
-    for each in known:
-        assert " ".join(f"{each['says']} ({each['place']})".split()) in together
-    told = [line for line in out.splitlines() if line.startswith("  ")]
-    assert max(map(len, told)) <= int(columns or 10**6)
-    assert columns is None or max(map(len, told)) > 0.9 * min(int(columns), 100)
+    for columns in ("60", "80", "200", None):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns is not None:
+            monkeypatch.setenv("COLUMNS", columns)
+        _, out, _ = tenfold("claims")
+        heads = [line for line in out.splitlines() if re.match(r"[a-z]+/", line)]
+        assert [head.split()[0] for head in heads] == [each["id"] for each in known]
+        assert all(each["status"] in head for each, head in zip(known, heads, strict=True))
+        together = " ".join(out.split())
+        for each in known:
+            assert " ".join(f"{each['says']} ({each['place']})".split()) in together
+        told = [line for line in out.splitlines() if line.startswith("  ")]
+        assert max(map(len, told)) <= int(columns or 10**6)
+        assert columns is None or max(map(len, told)) > 0.9 * min(int(columns), 100)
 
 
 def test_a_list_for_people(tenfold):

@@ -23,6 +23,7 @@ from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.evals.exact_match import Examiner
 from tenfold.models import MODELS, AttentionModel, Model, Shape
 from tenfold.models.model import SUPPLIED
+from tenfold.models.weightless import weightless
 from tenfold.runs.own_components import require
 from tenfold.runs.recipe import ModelSize, Recipe
 from tenfold.runs.source import Problems, Source
@@ -141,7 +142,7 @@ def build_alone(recipe: Recipe) -> Built:
     parts = _parts(recipe)
     penalty_of(recipe)
     source, make, options = parts.source, parts.make, parts.options
-    with torch.device("meta"):
+    with weightless():
         hollow = make(**options)
     for length in {*recipe.eval.lengths, *recipe.eval.validation}:
         hollow.check(source.one(length))
@@ -203,7 +204,7 @@ def _parameter_count(recipe: Recipe) -> float:
 
     def counted(layers: int) -> int:
         shape = replace(parts.options["shape"], layers=layers)
-        with torch.device("meta"):
+        with weightless():
             return parts.make(**{**parts.options, "shape": shape}).parameter_count()
 
     layers = recipe.model.layers

@@ -20,6 +20,7 @@ from tenfold.data.places import Places
 from tenfold.data.schemes import SCHEMES
 from tenfold.encodings import ENCODINGS, PositionalEncoding
 from tenfold.models import MODELS
+from tenfold.models.weightless import weightless
 from tenfold.runs.recipe import ENCODING_KEYS, PROSE, Recipe, written
 
 ALIGNED = frozenset({"significance", "column"})  # axes on which digits of one power of ten meet
@@ -137,7 +138,7 @@ def _encodings(recipe: Recipe) -> list[PositionalEncoding]:
     heads, head_size = recipe.model.heads, min(recipe.model.width // recipe.model.heads, WIDEST)
     sizes = {"width": heads * head_size, "heads": heads, "head_size": head_size}
     specs = [spec for key in ENCODING_KEYS if (spec := getattr(recipe, key)) is not None]
-    with torch.device("meta"):
+    with weightless():
         return [ENCODINGS.build(spec, **sizes) for spec in specs]
 
 

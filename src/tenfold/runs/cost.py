@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
+from tenfold.models.weightless import weightless
 from tenfold.runs.build import Built
 from tenfold.runs.machine_memory import available
 from tenfold.training.loop import answer_loss
@@ -66,7 +67,7 @@ def _count(built: Built, number: int) -> Count:
     wanted = built.recipe.train.batch
     rows = min(wanted, ROWS)
     batch = built.like_batch_at(number, torch.Generator().manual_seed(0), rows)
-    with torch.device("meta"):
+    with weightless():
         hollow = built.make_model()
     kept: dict[int, int] = {}  # bytes of every storage that the backward pass needs
 

@@ -15,6 +15,7 @@ import torch
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings import PositionalEncoding
 from tenfold.models import Model
+from tenfold.models.weightless import weightless
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, open_run
 from tenfold.training.checkpoint import Tensors
@@ -62,7 +63,7 @@ def start_from(model: Model, recipe: Recipe, *, warn: bool = True) -> None:
             f"train.from: the weights of {source.folder} are {hash_of(weights)}, and the recipe names "
             f"{start.weights}; the run was trained again since"
         )
-    with torch.device("meta"):
+    with weightless():
         theirs = source.built.make_model()
     fresh: list[str] = []
     if _encodings(recipe) != _encodings(source.recipe):
