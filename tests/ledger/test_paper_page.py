@@ -50,7 +50,10 @@ def test_figures_and_claims_are_filled_in(tiny):
     text = tiny(PAGE)
     assert 'src="../../results/tiny/sums/laptop/curve.png" alt="sums, curve, laptop scale"' in text
     assert "*products/curve: not run yet (`tenfold reproduce tiny/products`).*" in text
-    assert "| it adds (Table 1; `one-a`) | 97% | exact 75.0% | reproduced, laptop, 1 run |" in text
+    assert (
+        "| it adds (Table 1; `one-a`) | 97% | exact 75.0%; at 5 digits | reproduced, laptop, 1 run |"
+        in text
+    )
     assert "| it \\| multiplies (Table 2; `one-b`) | 3% | not run yet | open |" in text
     assert "stale" not in text
     assert text.startswith("# Tiny\n<!-- ours: sums/curve products/curve | one-* -->\n")

@@ -221,7 +221,7 @@ def test_the_worst_seed_is_judged_beside_the_median():
     assert (good.worst_seed_fails, status_of(good)) == (False, "reproduced, laptop, 3 runs")
     bad = make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=SHORT, seeds=3)
     assert status_of(bad) == "reproduced, worst seed fails, laptop, 3 runs"
-    assert ours(bad) == "exact 99.0% (worst seed 0.0%); median of 3 seeds"
+    assert ours(bad) == "exact 99.0% (worst seed 0.0%); at 10 digits; median of 3 seeds"
     assert bad.as_json()["worst_seed_fails"] is True
     lowest = [{"where": {"length": 10, "take": "lowest"}, "at_least": 0.9}]
     assert make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=lowest, seeds=3).status == "against"
@@ -230,10 +230,10 @@ def test_the_worst_seed_is_judged_beside_the_median():
 def test_final_weights_stand_beside_a_checkpoint_that_was_chosen_at_longer_lengths():
     rows = rows_of(1.0, 0.95, 0.99) + rows_of(0.9, 0.8, 0.7, checkpoint="final")
     usual = make({"laptop": rows}, shown=SHORT, seeds=3)
-    assert ours(usual) == "exact 99.0% (worst seed 95.0%); median of 3 seeds"
+    assert ours(usual) == "exact 99.0% (worst seed 95.0%); at 10 digits; median of 3 seeds"
     chosen = About(title="t", arxiv="1", chosen="Chosen at 10 digits.")
     one = entry("p", chosen, usual.claim, {"e": {"laptop": rows}})
-    words = "exact 99.0% (worst seed 95.0%; final weights 80.0%); median of 3 seeds"
+    words = "exact 99.0% (worst seed 95.0%; final weights 80.0%); at 10 digits; median of 3 seeds"
     assert (ours(one), one.status) == (words, "reproduced")
     assert "Chosen at 10 digits." in markdown([one])
     lone = entry("p", chosen, usual.claim, {"e": {"laptop": rows[:4]}})
@@ -303,14 +303,44 @@ def test_a_claim_that_is_open_shows_the_cells_it_has():
     assert ours(make({"laptop": rows_of(1.0)})) == "10 digits 100.0%; 1 of 2 cells so far"
 
 
-def test_a_headline_that_is_not_reached_says_what_was_tried():
+def test_a_headline_says_how_it_is_asked_and_if_not_reached_what_was_tried():
     tried = {"headline": "longer sums", "tried": "20,000 steps, seed 0: 3%."}
     page = markdown([make({"laptop": NONE}, **tried)])
-    assert "- **longer sums** (`p/c`, against). 20,000 steps, seed 0: 3%." in page
+    assert (
+        "- **longer sums** (`p/c`, against). *Asked:* h. *Tried:* 20,000 steps, seed 0: 3%." in page
+    )
     three = [{**row, "seed": seed} for row in BOTH for seed in range(3)]
-    assert "What was tried" not in markdown([make({"laptop": three}, **tried)])
-    assert "fewer than three seeds" in markdown([make({"laptop": BOTH}, **tried)])
-    assert "What was tried" in markdown([make({"laptop": BOTH}, seeds=3, **tried)])
+    reached = markdown([make({"laptop": three}, **tried)])
+    assert "*Asked:* h.\n" in reached
+    assert "*Tried:*" not in reached
+    assert "*Tried:*" in markdown([make({"laptop": BOTH}, **tried)])  # one seed
+    assert "*Tried:*" in markdown([make({"laptop": BOTH}, seeds=3, **tried)])
+
+
+def test_what_all_cells_have_in_common_is_said_once():
+    """At which length, and with what they are compared; where the two cells differ in length, each has its own."""
+    both = (
+        rows_of(0.9)
+        + rows_of(0.8, length=20)
+        + rows_of(0.2, recipe="p/b")
+        + rows_of(0.1, recipe="p/b", length=20)
+    )
+    beside = [{"where": {"recipe": "p/a", "length": [10, 20]}, "above": {"recipe": "p/b"}}]
+    assert ours(make({"laptop": both}, shown=beside)) == (
+        "10 digits 90.0% against 20.0%, 20 digits 80.0% against 10.0%; against b"
+    )
+    mixed = [
+        {"where": {"length": 10}, "at_least": 0.5},
+        {"where": {"length": 20}, "below": {"length": 10}},
+    ]
+    assert ours(make({"laptop": both[:2]}, shown=mixed)) == (
+        "10 digits 90.0%, 20 digits 80.0% against 10 digits 90.0%"
+    )
+    long = [{"where": {"times": [1, 2]}, "at_least": 0.5}]
+    named = [{**row, "trained": 10} for row in both[:2]]
+    assert ours(make({"laptop": named}, shown=long)) == (
+        "the training length 90.0%, 2 times the training length 80.0%"
+    )
 
 
 def test_every_committed_headline_is_reached_or_says_what_was_tried():
@@ -375,7 +405,7 @@ def test_an_experiment_that_is_also_read_and_missing_is_named():
 def test_a_row_of_two_experiments_counts_once_as_its_own_has_it():
     theirs = rows_of(0.2, date="later", commit="other") + LOW
     one = make({"laptop": OURS}, shown=COMPARE, f={"laptop": theirs})
-    assert (one.status, ours(one)) == ("reproduced", "exact 50.0% against 10.0%")
+    assert (one.status, ours(one)) == ("reproduced", "exact 50.0% against b 10.0%")
     other_recipe = rows_of(0.2, fingerprint="another") + LOW
     with pytest.raises(TenfoldError, match="2 rows for 1 seeds"):
         make({"laptop": OURS}, shown=COMPARE, f={"laptop": other_recipe})
@@ -398,7 +428,7 @@ def test_the_runs_and_numbers_behind_a_claim():
     against = [{"where": {"length": 10}, "above": {"length": 20}}]
     assert (
         ours(make({"laptop": rows}, shown=against))
-        == "exact 95.0% (worst seed 90.0%) against 60.0%; median of 2 seeds"
+        == "10 digits 95.0% (worst seed 90.0%) against 20 digits 60.0%; median of 2 seeds"
     )
 
 
@@ -419,14 +449,18 @@ def test_a_number_that_is_no_share_says_what_it_counts():
     rows = rows_of(0.55, metric="in-common") + rows_of(0.5, metric="by-chance")
     rows += rows_of(0.25, metric="in-common", length=20)
     alone = {"where": {"metric": "in-common", "length": 10}, "at_least": 0.5}
-    assert ours(make({"laptop": rows}, shown=[alone])) == "in-common 0.55"
+    assert ours(make({"laptop": rows}, shown=[alone])) == "in-common 0.55; at 10 digits"
     chance = [{**alone, "where": {**alone["where"], "length": [10, 20]}}]
     numbers = ours(make({"laptop": rows}, shown=chance))
     assert numbers == "10 digits, in-common 0.55, 20 digits, in-common 0.25"
     other = [{"where": alone["where"], "above": {"metric": "by-chance"}}]
-    assert ours(make({"laptop": rows}, shown=other)) == "in-common 0.55 against by-chance 0.5"
+    assert ours(make({"laptop": rows}, shown=other)) == (
+        "in-common 0.55 against by-chance 0.5; at 10 digits"
+    )
     shorter = [{"where": {**alone["where"], "length": 20}, "below": {"length": 10}}]
-    assert ours(make({"laptop": rows}, shown=shorter)) == "in-common 0.25 against 0.55"
+    assert ours(make({"laptop": rows}, shown=shorter)) == (
+        "20 digits, in-common 0.25 against 10 digits 0.55"
+    )
 
 
 def test_an_empty_column_is_not_told():

@@ -23,6 +23,15 @@ MARKS = {
     "undecided": "undecided, the 95% interval contains the bound",
 }  # fmt: skip
 KINDS = {"paper": "of the papers", "closed form": "by computation alone", "own": "our own"}
+LEGEND = (
+    "How to read the tables. A number of ours in percent is exact match, the share of problems whose whole answer is right; "
+    "of other numbers the metric is named. It is the median of the seeds, unless `lowest`, `highest` or `mean` is said, and the "
+    "worst seed stands in brackets where it differs. `A against B` compares two measurements; n is the training length. "
+    "A claim is *reproduced* if every number of its rule is on the right side of its bound, *partly* if some are, *against* if "
+    "none is, and *contradicted* if none is at the paper's scale or by computation alone. It is *untested* if a model misses what "
+    "the claim presupposes, and *open* if rows are missing or no number is decided. `partly (5 of 7; 1 undecided)`: 5 of 7 "
+    "numbers are on the right side, and of 1 the 95% interval contains the bound."
+)
 FEWEST = 3  # seeds of a headline; with fewer its row says why
 ENOUGH = 90  # characters of our numbers in the list; one claim in full has them all
 UNWRAPPED = 10**6  # columns of a file
@@ -113,7 +122,7 @@ def markdown(entries: Sequence[Entry]) -> str:
         "Every claim of the papers, with what our committed results make of it. Written by "
         "`tenfold claims --out results/CLAIMS.md`; a status follows from rules and rows, never by hand "
         "([how](../docs/ledger.md)).\n\n"
-        f"{count(entries)}.\n{headlines(entries)}"
+        f"{count(entries)}.\n\n{LEGEND}\n{headlines(entries)}"
     )
     for paper in dict.fromkeys(each.paper for each in entries):
         own = [each for each in entries if each.paper == paper]
@@ -140,22 +149,23 @@ def headlines(entries: Sequence[Entry]) -> str:
     head = (
         "\n## Headlines\n\n| headline | published | ours | scale | status |\n" + "|---" * 5 + "|\n"
     )
-    return head + "".join(_row(cells) for cells in rows) + _tried(entries)
+    return head + "".join(_row(cells) for cells in rows) + _asked(entries)
 
 
-def _tried(entries: Sequence[Entry]) -> str:
-    """What was tried for each headline that is not reached, or why it has fewer seeds than three."""
-    lines = [
-        f"- **{each.claim.headline}** (`{each.id}`, {_status(each)}). {each.claim.tried.rstrip('.')}.\n"
-        for each in entries
-        if each.claim.headline and each.claim.tried and not settled(each)
-    ]
-    if not lines:
-        return ""
-    return (
-        "\n### What was tried for headlines that are not reached, or have fewer than three seeds\n\n"
-        + "".join(lines)
-    )
+def _asked(entries: Sequence[Entry]) -> str:
+    """Of each headline how it is asked, and where it is not reached, or has fewer than three seeds, what was tried."""
+    text = "\n### How each headline is asked, and what was tried where it is not reached or has fewer than three seeds\n\n"
+    for each in entries:
+        claim = each.claim
+        if not claim.headline:
+            continue
+        tried = f" *Tried:* {_sentence(claim.tried)}" if claim.tried and not settled(each) else ""
+        text += f"- **{claim.headline}** (`{each.id}`, {_status(each)}). *Asked:* {_sentence(claim.how)}{tried}\n"
+    return text
+
+
+def _sentence(text: str) -> str:
+    return f"{text.rstrip('.')}."
 
 
 def settled(entry: Entry) -> bool:

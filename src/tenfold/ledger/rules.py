@@ -45,6 +45,7 @@ TAKES: dict[Take, Callable[[list[float]], float]] = {
 }
 MONOTONE: set[Take] = {"median", "mean", "lowest", "highest"}  # of the ends of intervals too
 SINGLE: set[Take] = {"median", "mean"}  # of these the seeds are judged one by one as well
+PLACES = ("length", "times", "beyond")  # columns that say how long problems are
 State = Literal["holds", "fails", "undecided", "missing"]
 USUAL = {"metric": ("exact",), "checkpoint": ("best", ""), "slice": ("uniform", ""), "evaluated_pe": ("",)}  # fmt: skip
 
@@ -382,10 +383,19 @@ def _column(row: Row, key: str) -> Any:
 def _word(key: str, value: Any, unit: str) -> str:
     words = {
         "length": f"{value} {unit if value != 1 else unit.removesuffix('s')}",
-        "times": f"{value} times the training length",
-        "beyond": f"{value:+d} {unit}" if isinstance(value, int) else "",
+        "times": f"{value} times the training length" if value != 1 else "the training length",
+        "beyond": _beyond(value, unit) if isinstance(value, int) else "",
         "trained": f"trained on {value} {unit}",
         "recipe": str(value).partition("/")[2] or str(value),
         "take": f"{value} seed" if value in ("lowest", "highest") else str(value),
     }
     return words.get(key, str(value))
+
+
+def _beyond(more: int, unit: str) -> str:
+    """
+    >>> _beyond(2, "digits"), _beyond(-1, "digits"), _beyond(0, "bits")
+    ('n + 2 digits', 'n - 1 digits', 'n bits')
+    """
+    sign = "+" if more > 0 else "-"
+    return f"n {sign} {abs(more)} {unit}" if more else f"n {unit}"

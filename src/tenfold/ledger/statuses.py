@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.ledger.claims import About, Claim, papers, read_claims
-from tenfold.ledger.rules import Condition, Number, RuleCell, Verdict
+from tenfold.ledger.rules import PLACES, Condition, Number, RuleCell, Verdict
 from tenfold.results.committed import SCALES, committed
 from tenfold.results.row_schema import Row
 
@@ -31,6 +31,13 @@ MEASURED = {
     "commit",
     "date",
 }  # the other columns identify a row
+COMPARED = (
+    "recipe",
+    "encoding",
+    "scheme",
+    "slice",
+    "take",
+)  # what the other cell of a comparison is
 MANY = 12  # cells that are listed one by one
 
 
@@ -219,14 +226,20 @@ def ours(entry: Entry) -> str:
         return ""
     cells = [verdict.ours.cell for verdict in entry.shown]
     others = [verdict.condition.other for verdict in shown if verdict.condition.other]
+    keys, other_keys = _varying(cells), _varying(others)
+    elsewhere = any(key in other.stated() for other in others for key in PLACES)
+    if elsewhere:  # `16 digits 28.2% against 5 digits 97.6%`
+        keys, other_keys = ([*PLACES, *each] for each in (keys, other_keys))
+    if len(shown) == 1 and others:  # of several cells it is said once, behind them
+        other_keys = [*other_keys, *(key for key in COMPARED if key in others[0].stated())]
     numbers = []
     for verdict in shown:
         beside = [_worst(verdict), _final(verdict.ours) if entry.about.chosen else ""]
         brackets = f" ({'; '.join(filter(None, beside))})" if any(beside) else ""
-        numbers.append(_labelled(verdict.ours, _varying(cells), entry.unit) + brackets)
+        numbers.append(_labelled(verdict.ours, keys, entry.unit) + brackets)
         if verdict.against is not None:
             same = verdict.against.cell.metric == verdict.ours.cell.metric
-            other = _labelled(verdict.against, _varying(others), entry.unit, known=same)
+            other = _labelled(verdict.against, other_keys, entry.unit, known=same)
             numbers[-1] += f" against {other}"
     if len(numbers) > MANY:
         failed = [one for one, verdict in zip(numbers, shown, strict=True) if not verdict.holds]
@@ -237,6 +250,10 @@ def ours(entry: Entry) -> str:
     parts = [", ".join(_not_given(entry)), ", ".join(numbers)]
     if 0 < len(shown) < len(entry.shown):
         parts.append(f"{len(shown)} of {len(entry.shown)} cells so far")
+    if not elsewhere:
+        parts.append(_in_common("at", cells, PLACES, entry.unit))
+    if len(others) == len(shown) > 1:
+        parts.append(_in_common("against", others, COMPARED, entry.unit))
     takes = {cell.take or "median" for cell in cells}
     if entry.seeds < entry.claim.seeds:
         parts.append(f"{entry.seeds} of {entry.claim.seeds} seeds so far")
@@ -278,6 +295,12 @@ def _labelled(number: Number, keys: Sequence[str] | None, unit: str, known: bool
     if not known and not (cell.share and words):
         words = ", ".join(filter(None, [words, str(cell.metric or "exact")]))
     return f"{words} {value}".strip()
+
+
+def _in_common(word: str, cells: Sequence[RuleCell], keys: Sequence[str], unit: str) -> str:
+    """`at 10 digits`, `against addition-alibi`, where all cells have the same there."""
+    words = {cell.describe(keys, unit) for cell in cells}
+    return f"{word} {words.pop()}" if len(words) == 1 and "" not in words else ""
 
 
 def _varying(cells: Sequence[RuleCell]) -> list[str]:
