@@ -135,6 +135,9 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
         (OWN.format(declared="", formula="behind.double()") + "\n\nclass Other(Mine):\n    name = 'other'\n", ["has 2 encodings (", "name one, as in mine.py:mine-"]),
         (OWN.format(declared="", formula="0 * behind"), ['breaks the law "a gradient reaches every parameter"', "get none, such as"]),
         (OWN.format(declared="", formula="behind.double()").replace('"index")', '"nowhere")'), ['reads the axis "nowhere", which nothing provides']),
+        (OWN.format(declared="", formula="behind.double() + torch.ones(99)"), ["fails in a small model: RuntimeError: The size of tensor", "mine.py, line 20)"]),
+        (OWN.format(declared="", formula="self.slope * behind"), ["fails in a small model: AttributeError", "mine.py, line 20)"]),
+        (OWN.format(declared="", formula="behind.double()").replace("def bias", "def bais"), ["has none of the methods embed, rotate, "]),
         ("import torch\nclass Mine(:\n", ["failed: SyntaxError"]),
         ("1 / 0", ["failed: ZeroDivisionError"]),
         (
@@ -146,7 +149,7 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
             ["was not entered", "the table is as it was"],
         ),
     ],
-    ids=["no class", "invariance", "prefix", "two-way", "two", "gradient", "axis", "syntax", "error", "late nan", "nan"],
+    ids=["no class", "invariance", "prefix", "two-way", "two", "gradient", "axis", "shape", "attribute", "no method", "syntax", "error", "late nan", "nan"],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, parts):
     before = files(table / "results")
@@ -183,6 +186,7 @@ def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, pa
         (("run", "--layers", 7, "--only", "none"), "has models of 3 or 1"),
         (("run", "--on", "moon"), "unknown place for a sweep"),
         (("page", "--scale", "smoke", "--results", "."), "no row of the league is committed"),
+        (("gather", "nowhere"), "nowhere has no folder league"),
     ],
 )
 def test_bad_words_are_one_line(tenfold, words, part):

@@ -12,6 +12,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import sys
 import traceback
 import typing
 import warnings
@@ -180,7 +181,9 @@ class Registry(Generic[T]):
                 if component.__module__.startswith("tenfold."):
                     raise  # our own fault, which needs its traceback
                 what = f'{self.kind} "{spec.name}" of {component.__module__}'
-                raise TenfoldError(f"{what} cannot be built: {_described(error)}") from error
+                raise TenfoldError(
+                    f"{what} cannot be built: {described(error, component)}"
+                ) from error
 
         return make
 
@@ -194,9 +197,11 @@ class Registry(Generic[T]):
         return functools.partial(self[spec.name], **self.check(spec))
 
 
-def _described(error: Exception) -> str:
-    """An error of another package's code in one line: its type, its text, and where it was raised."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
+def described(error: Exception, component: Any) -> str:
+    """An error of somebody else's component in one line: its type, its text, and the last line of that file on its way."""
+    file = getattr(sys.modules.get(component.__module__), "__file__", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text} ({last.filename}, line {last.lineno})"
 

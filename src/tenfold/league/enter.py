@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenfold.core.errors import Misfit, TenfoldError
-from tenfold.encodings import ENCODINGS
+from tenfold.encodings import ENCODINGS, PositionalEncoding
+from tenfold.encodings.encoding import WAYS
 from tenfold.league.entries import ENTRIES, LeagueEntry
 from tenfold.league.law_checks import check_laws
 from tenfold.league.run_league import (
@@ -114,6 +115,12 @@ def own_encoding(file: str) -> str:
         (name,) = found
     if name in ENTRIES:
         raise TenfoldError(f'the league has an entry "{name}" already; give the class another name')
+    if not any(
+        getattr(ENCODINGS[name], way) is not getattr(PositionalEncoding, way) for way in WAYS
+    ):
+        raise TenfoldError(
+            f'encoding "{name}" of {file} has none of the methods {", ".join(WAYS)}; with one of them it does something'
+        )
     return name
 
 

@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.registry import described
 from tenfold.data.batch import Batch, Batcher, Tokens
 from tenfold.data.tasks import samplers
+from tenfold.encodings import ENCODINGS
 from tenfold.models import Model, trace
 from tenfold.models.model import AttentionModel
 from tenfold.runs.build import build
@@ -48,11 +50,19 @@ class Subject:
 
 def check_laws(recipe: Recipe) -> list[str]:
     """Check all laws for the encoding of a recipe; returns the names of those that hold."""
-    subject = _subject(recipe)
-    with torch.no_grad():
-        for _, law in LAWS:
-            law(subject)
-    _gradients(subject)
+    try:
+        subject = _subject(recipe)
+        with torch.no_grad():
+            for _, law in LAWS:
+                law(subject)
+        _gradients(subject)
+    except TenfoldError:
+        raise
+    except Exception as error:  # of somebody else's code
+        name = recipe.pe.name
+        raise BrokenLaw(
+            f'encoding "{name}" fails in a small model: {described(error, ENCODINGS[name])}'
+        ) from error
     return [*(name for name, _ in LAWS), "a gradient reaches every parameter"]
 
 

@@ -350,6 +350,8 @@ def harvest(source: Path, target: Path) -> int:
     """Add the committed rows of another folder of results that are not here; returns how many runs are new."""
     from tenfold.results.committed import read_committed
 
+    if not (source / "league").is_dir():
+        raise TenfoldError(f"{source} has no folder league; a folder of results would have one")
     new = 0
     for path in sorted((source / "league").glob(f"*/*/{ROWS}")):
         folder = target / "league" / path.parent.relative_to(source / "league")
