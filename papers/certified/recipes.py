@@ -243,6 +243,13 @@ SOFT_TASKS = {
         "pe": soft(slope=12.0, unrelated=False),
         "model": {"layers": 2, "width": 16, "heads": 2},
     },
+    # The answer's digits read one another, and the question's digits in a source; both without a window.
+    "addition-alibi-base-2-seq2seq": {
+        "words": "addition in base 2",
+        "about": "{task} by an encoder-decoder without a window, by ALiBi outside of two columns, to be proved right at every length",
+        "task": {"name": "addition", "base": 2},
+        "model": {"kind": "seq2seq", "encoder_layers": 0, "width": 16, "heads": 2},
+    },
     "subtraction-alibi": {"words": "subtraction", "task": "subtraction", **ALIBI},
     "multiplication-alibi": {
         "words": "multiplication by one digit",

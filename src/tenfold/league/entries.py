@@ -196,7 +196,7 @@ COLUMNS = (
                 "columns", "significance"),
     LeagueEntry("columns", "a vector for each pair of roles and difference of columns, no window", _compose(JOINT, ROLE),
                 "columns", "significance"),
-    LeagueEntry("alibi-steep", "steep ALiBi by columns, and vectors as in `columns`; attention beyond two columns is penalised in training, nothing is masked",
+    LeagueEntry("alibi-steep", "steep ALiBi by columns, a vector for each pair of roles and difference of columns; far attention is penalised in training, nothing is masked",
                 _compose({"name": "alibi", "axis": "column", "slope": 8.0}, JOINT, ROLE), "addition", "significance",
                 {"format": "reversed", "stop": "certified-exactly", "model": {"layers": 1}, "train": {"penalty": {"name": "far-attention", "weight": 1.0}}}),
     LeagueEntry("hinted-fire", "numbers from their units on with an index hint at each digit, FIRE on randomized positions",

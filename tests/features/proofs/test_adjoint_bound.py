@@ -11,6 +11,7 @@ import torch
 
 from tenfold.encodings.pairwise import Pairwise
 from tenfold.encodings.steady import Steady, steady_of
+from tenfold.features.proofs import adjoint_attention as attention_module
 from tenfold.features.proofs import adjoint_bound as bound_module
 from tenfold.features.proofs import adjoint_steps as steps_module
 from tenfold.features.proofs.adjoint_bound import adjoint_bound, leads
@@ -96,6 +97,16 @@ def kept(case):
         for name, module in (("x", block.attention_norm), ("mixed", at.out), ("middle", block.feedforward_norm),
                              ("gelu", block.contract)):  # fmt: skip
             hooks.append(module.register_forward_pre_hook(given((name, layer))))
+        if block.cross is not None:
+            at = block.cross
+            for name, module in (("norm", block.cross_norm), ("query", at.query), ("both", at.key_value), ("logits", at.logits),
+                                 ("weights", at.weights), ("out", at.out)):  # fmt: skip
+                hooks.append(module.register_forward_hook(out((f"cross {name}", layer))))
+            for name, module in (("x", block.cross_norm), ("mixed", at.out)):
+                hooks.append(module.register_forward_pre_hook(given((f"cross {name}", layer))))
+    if model.reader() is not None:
+        hooks.append(model.encoder.norm.register_forward_pre_hook(given(("source x", 0))))
+        hooks.append(model.encoder.norm.register_forward_hook(out(("source norm", 0))))
     hooks += [
         model.stack.norm.register_forward_pre_hook(given(("x", layer + 1))),
         model.stack.norm.register_forward_hook(out(("norm", layer + 1))),
@@ -151,29 +162,48 @@ def first_order(case, u):
             y = gradients[names.index(name)] * layer.weight
             total[:, o] += (lam * (y * n).sum(-1).abs() + kappa * y.sum(-1).abs()).sum(1)
 
-    embedded = steady[0].terms * u * (model.stack.embedding.weight.norm(dim=1).max() + steady[0].embed)  # fmt: skip
-    for o, gradients in enumerate(per_other):
-        total[:, o] += embedded * gradients[names.index(("x", 0))].norm(dim=-1).sum(1)
-    for layer, (block, s) in enumerate(zip(blocks, steady, strict=True)):
-        at, k = block.attention, block.attention.size
-        x, n = found["x", layer], found["norm", layer]
-        pay_norm(("norm", layer), block.attention_norm, x)
-        pay(("query", layer), linear_errors(at.query, n[:, -found["query", layer].shape[1] :], u))
-        pay(("both", layer), linear_errors(at.key_value, n, u))
-        b, t, _ = found["query", layer].shape
-        q = found["query", layer].view(b, t, -1, k).transpose(1, 2)
-        keys, values = found["both", layer].view(b, -1, 2, q.shape[1], k).permute(2, 0, 3, 1, 4)
-        there = found["logits", layer].isfinite()
+    def pay_embedding(name, stack):
+        s = steady_of(stack.encodings[0])
+        embedded = s.terms * u * (stack.embedding.weight.norm(dim=1).max() + s.embed)
+        for o, gradients in enumerate(per_other):
+            total[:, o] += embedded * gradients[names.index(name)].norm(dim=-1).sum(1)
+
+    def pay_attention(kind, layer, at, s, queries, keys_of):
+        k = at.size
+        query, both, logits, weights, mixed, out = (
+            (kind + name, layer) for name in ("query", "both", "logits", "weights", "mixed", "out")
+        )
+        pay(query, linear_errors(at.query, queries[:, -found[query].shape[1] :], u))
+        pay(both, linear_errors(at.key_value, keys_of, u))
+        b, t, _ = found[query].shape
+        q = found[query].view(b, t, -1, k).transpose(1, 2)
+        keys, values = found[both].view(b, -1, 2, q.shape[1], k).permute(2, 0, 3, 1, 4)
+        there = found[logits].isfinite()
         terms = (q.abs() @ keys.abs().mT + q.norm(dim=-1, keepdim=True) * s.scores) / math.sqrt(k)
         own = u * (k + 4 + s.terms) * (terms + s.bias)
-        pay(("logits", layer), torch.where(there, own, 0.0))
-        w, count = found["weights", layer], there.sum(-1, keepdim=True)
-        below = found["logits", layer].amax(-1, keepdim=True) - found["logits", layer]
+        pay(logits, torch.where(there, own, 0.0))
+        w, count = found[weights], there.sum(-1, keepdim=True)
+        below = found[logits].amax(-1, keepdim=True) - found[logits]
         own = w * u * (1.5 * count + 28 + torch.where(there, below, 0.0))
-        pay(("weights", layer), torch.where(there, own, 0.0))
+        pay(weights, torch.where(there, own, 0.0))
         own = u * (2 * count + 1 + s.terms) * (w @ (values.abs() + s.values))
-        pay(("mixed", layer), own.transpose(1, 2).flatten(2))
-        pay(("out", layer), linear_errors(at.out, found["mixed", layer], u))
+        pay(mixed, own.transpose(1, 2).flatten(2))
+        pay(out, linear_errors(at.out, found[mixed], u))
+
+    pay_embedding(("x", 0), model.stack)
+    if model.reader() is not None:
+        pay_embedding(("source x", 0), model.encoder)
+        pay_norm(("source norm", 0), model.encoder.norm, found["source x", 0])
+    for layer, (block, s) in enumerate(zip(blocks, steady, strict=True)):
+        n = found["norm", layer]
+        pay_norm(("norm", layer), block.attention_norm, found["x", layer])
+        pay_attention("", layer, block.attention, s, n, n)
+        if block.cross is not None:
+            x = found["cross x", layer]
+            pay(("cross x", layer), u * x.abs())
+            pay_norm(("cross norm", layer), block.cross_norm, x)
+            known, source = steady_of(model.stack.cross_encodings[layer]), found["source norm", 0]
+            pay_attention("cross ", layer, block.cross, known, found["cross norm", layer], source)
         middle = found["middle", layer]
         pay(("middle", layer), u * middle.abs())
         pay_norm(("norm2", layer), block.feedforward_norm, middle)
@@ -190,20 +220,29 @@ VALUES = {"name": "pairwise", "values": True, "relation": CLOSE}
 SCALAR = {"name": "scalar", "relation": CLOSE}
 
 
-@pytest.mark.parametrize("more", [[], [VALUES], [SCALAR]], ids=["plain", "values", "bias"])
-def test_every_operation_pays_what_it_rounds(case, parts, more, monkeypatch):
+SOURCE = {"kind": "seq2seq", "encoder_layers": 0}
+
+
+@pytest.mark.parametrize(
+    ("more", "model"),
+    [([], {}), ([VALUES], {}), ([SCALAR], {}), ([], SOURCE)],
+    ids=["plain", "values", "bias", "source"],
+)
+def test_every_operation_pays_what_it_rounds(case, parts, more, model, monkeypatch):
     """At a tiny unit the bound is the sum over operations of |adjoint| times error: none is left out, none twice."""
-    monkeypatch.setattr(steps_module, "BALL", 1.0)
-    monkeypatch.setattr(bound_module, "BALL", 1.0)
-    some, u = case(parts(*more)), 2.0**-44
+    for module in (steps_module, attention_module, bound_module):
+        monkeypatch.setattr(module, "BALL", 1.0)
+    some, u = case(parts(*more), model=model), 2.0**-44
     lost, ours = some.leads(Arithmetic(u, 0.0 + 2.0**-1022)).lost, first_order(some, u)
     others = torch.arange(lost.shape[1]) != some.target[:, None]
+    others &= (some.target != some.model.end)[:, None]  # there nothing of a source is in sight
     torch.testing.assert_close(lost[others], ours[others], rtol=1e-5, atol=0)
 
 
-def test_two_layers_pay_at_least_as_much(case, monkeypatch):
+@pytest.mark.parametrize("model", [TWO, {**TWO, **SOURCE}], ids=["two", "source"])
+def test_two_layers_pay_at_least_as_much(case, model):
     """A token that several others see pays for each of them, not for their sum."""
-    some, u = case(model=TWO), 2.0**-44
+    some, u = case(model=model), 2.0**-44
     lost, ours = some.leads(Arithmetic(u, 2.0**-1022)).lost, first_order(some, u)
     others = torch.arange(lost.shape[1]) != some.target[:, None]
     assert (lost[others] >= ours[others]).all()

@@ -11,7 +11,8 @@ import tenfold
 from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
 from tenfold.features.proofs import soft_layers as module
-from tenfold.features.proofs.adjoint_bound import Before, Embedded, Layered
+from tenfold.features.proofs.adjoint_attention import Before, Embedded
+from tenfold.features.proofs.adjoint_bound import Layered
 from tenfold.features.proofs.adjoint_nodes import LayerNodes
 from tenfold.features.proofs.certify import certify_model, certify_or_check
 from tenfold.features.proofs.rounding import FLOAT32
@@ -110,7 +111,7 @@ def test_vectors_after_a_layer_stay_in_their_balls(layered):
     original = module.leads
 
     def keep(exact, nodes, target, *, steady, far):
-        first = Embedded(exact, nodes.embedded, steady(exact.stack.encodings[0]), FLOAT32)
+        first = Embedded(exact.stack, nodes.embedded, steady(exact.stack.encodings[0]), FLOAT32)
         block = exact.stack.blocks[0]
         before = Before(block.attention, block.attention_norm, first, FLOAT32)
         kept.append(

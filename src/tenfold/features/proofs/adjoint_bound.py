@@ -41,8 +41,20 @@ import torch
 from torch import Tensor, nn
 
 from tenfold.data.tasks.task import Ints
-from tenfold.encodings.encoding import PositionalEncoding
 from tenfold.encodings.steady import Steady, steady_of
+from tenfold.features.proofs.adjoint_attention import (
+    Across,
+    Before,
+    Crossing,
+    Embedded,
+    Far,
+    Level,
+    Reading,
+    SteadyOf,
+    Update,
+    acrosses,
+    added,
+)
 from tenfold.features.proofs.adjoint_nodes import (
     AttentionWatch,
     LayerNodes,
@@ -52,7 +64,6 @@ from tenfold.features.proofs.adjoint_nodes import (
 from tenfold.features.proofs.adjoint_steps import (
     BALL,
     Affine,
-    Heads,
     Mixing,
     Norm,
     fine,
@@ -66,6 +77,7 @@ from tenfold.models.decoder import Decoder
 from tenfold.models.layers import Attention, Block
 from tenfold.models.locality_check import logits_at
 from tenfold.models.model import Model
+from tenfold.models.seq2seq import Seq2Seq
 
 ROOM = 2_000_000  # numbers in the largest array of adjoints
 BATCH = 1024  # contexts
@@ -73,58 +85,7 @@ ALIKE = 1e-9  # relative difference of logits that float64 may make
 SWING = 1.3  # gelu' is between -0.13 and 1.13 (rounded outwards), so it changes by no more
 
 
-SteadyOf = Callable[[PositionalEncoding], Steady | None]
 Price = Callable[[Tensor, Tensor, Tensor], Tensor]  # adjoints (M, O, D), radii (M, O), tokens (M,)
-
-
-class Level(Protocol):
-    """Tokens at one height of the residual stream."""
-
-    x: Tensor  # (N, D), measured
-    radius: Tensor  # (N,) of balls
-
-    def price(self, a: Tensor, ra: Tensor, at: Tensor) -> Tensor:
-        """What all rounding up to here costs, for adjoints (M, O, D) of the tokens `at`: (M, O)."""
-
-    def breadth(self) -> int:
-        """Numbers that `price` holds for each adjoint of a token."""
-
-
-class Embedded:
-    """The embedded tokens: t tables are added, which costs gamma(t) times their lengths."""
-
-    def __init__(self, model: Decoder, x: Tensor, steady: Steady, by: Arithmetic) -> None:
-        self.x = x
-        size = model.stack.embedding.weight.norm(dim=1).max() + steady.embed
-        lost = 2 * (steady.terms + 1) * by.tiny * math.sqrt(x.shape[1])
-        self.radius = (BALL * (by.gamma(steady.terms) * size + lost)).expand(len(x))
-
-    def price(self, a: Tensor, ra: Tensor, at: Tensor) -> Tensor:
-        return (a.norm(dim=-1) + ra) * self.radius[at][:, None]
-
-    def breadth(self) -> int:
-        return self.x.shape[1]
-
-
-class Before:
-    """What a layer's attention reads of the tokens of the level before: the norm, queries, keys and values."""
-
-    def __init__(self, attention: Attention, norm: nn.LayerNorm, level: Level, by: Arithmetic) -> None:  # fmt: skip
-        self.level, heads, size = level, attention.heads, attention.size
-        self.norm = Norm(norm, level.x, level.radius, by)
-        self.query = Affine.after(attention.query, self.norm, by)
-        self.key_value = Affine.after(attention.key_value, self.norm, by)
-        self.q = self.query.out.view(-1, heads, size)
-        self.k, self.v = self.key_value.out.view(-1, 2, heads, size).unbind(1)
-        self.rq = reached(attention.query.weight, self.norm, self.query.own, heads)
-        both = reached(attention.key_value.weight, self.norm, self.key_value.own, 2 * heads)
-        self.rk, self.rv = both.view(-1, 2, heads).unbind(1)
-
-    def seen(self, sight: LayerSight) -> Heads:
-        own, keys = sight.keys[:, 0], sight.keys
-        return Heads(
-            self.q[own], self.rq[own], self.k[keys], self.rk[keys], self.v[keys], self.rv[keys], *sight[1:]
-        )  # fmt: skip
 
 
 class Layered:
@@ -137,7 +98,7 @@ class Layered:
 
     def __init__(
         self,
-        model: Decoder,
+        model: Decoder | Seq2Seq,
         layer: int,
         sight: LayerSight,
         before: Before,
@@ -146,35 +107,36 @@ class Layered:
         *,
         tight: bool,
         far: FarKeysAt | None = None,
+        across: Across | None = None,
     ) -> None:
         block = model.stack.blocks[layer]
         assert isinstance(block, Block)
         assert isinstance(block.attention, Attention)
         self.block, self.before, self.sight, self.by = block, before, sight, by
+        self.crossing: Crossing | None = None
         self._attend(block.attention, steady, None if far is None else partial(far, layer))
         if tight:
             self.middle_radius = self._tightened(self.price_attention, self.middle_radius)
+        if across is not None:
+            further = None if far is None else partial(far.across, layer)
+            self._cross(across, further)
+            if tight:
+                self.middle_radius = self._tightened(self.price_middle, self.middle_radius)
         self._feed()
         if tight:
             self.radius = self._tightened(self.price, self.radius)
 
     def _attend(self, attention: Attention, steady: Steady, far: Far | None) -> None:
-        by, level, own = self.by, self.before.level, self.sight.keys[:, 0]
-        self.mixing = mixing = Mixing(self.before.seen(self.sight), steady, by)
+        level, own = self.before.level, self.sight.keys[:, 0]
+        mixing = Mixing(self.before.seen(own, self.sight), steady, self.by)
         if far is not None:
             mixing.joined_by(far(self.before, mixing, own))
-        out, (_, heads, size) = attention.out, mixing.mixed.shape
-        parts = out.weight.view(-1, heads, size)
-        self.slopes = torch.linalg.matrix_norm(parts.permute(1, 0, 2), 2)  # (H,)
-        self.blurs = fine(len(parts)) * parts.square().sum((0, 2)).sqrt()
-        mixed, length = mixing.mixed.flatten(1), mixing.moves.norm(dim=-1)
-        further = torch.einsum("nh,eh->ne", mixing.moves, parts.norm(dim=-1))
-        self.out = Affine(out, mixed, further, mixed.norm(dim=-1) + length, by)
-        moved = torch.minimum(mixing.moves @ self.slopes, length * self.out.slope)
-        moved = moved + self.out.own.norm(dim=-1) + level.radius[own]
-        self.middle = level.x[own] + self.out.out
-        self.own_middle = _added(self.middle, moved, by)
-        self.middle_radius = BALL * (moved + self.own_middle.norm(dim=-1))
+        self.update = Update(attention, mixing, level.x[own], level.radius[own], self.by)
+        self.middle, self.middle_radius = self.update.x, self.update.radius
+
+    def _cross(self, across: Across, far: Far | None) -> None:
+        self.crossing = Crossing(self.block, across, self.middle, self.middle_radius, self.by, far)
+        self.middle, self.middle_radius = self.crossing.update.x, self.crossing.update.radius
 
     def _feed(self) -> None:
         by, block = self.by, self.block
@@ -197,7 +159,7 @@ class Layered:
         inside = rounded(block.expand.weight, norm, self.expand.own, width)
         inside = self.contract.slope * (SLOPE * inside + self.own_gelu).norm(dim=-1)
         moved = torch.fmin(coarse, (1 + self.steepest) * self.middle_radius + inside + own)
-        self.own_last = _added(self.x, moved, by)
+        self.own_last = added(self.x, moved, by)
         self.radius = BALL * (moved + self.own_last.norm(dim=-1))
 
     def _slope_of_all(self) -> None:
@@ -223,11 +185,13 @@ class Layered:
     def breadth(self) -> int:
         keys, width = self.sight.keys.shape[1], self.middle.shape[1]
         wide = self.before.query.weight.shape[0] + width
-        return max(self.block.expand.out_features, keys * max(wide, self.before.level.breadth()))
+        across = 0 if self.crossing is None else self.crossing.sight.keys.shape[1] * wide
+        each = max(wide, self.before.level.breadth())
+        return max(self.block.expand.out_features, keys * each, across)
 
     def price(self, a: Tensor, ra: Tensor, at: Tensor) -> Tensor:
         a, ra, cost = self.back_feed(a, ra, at)
-        return cost + self.price_attention(a, ra, at)
+        return cost + self.price_middle(a, ra, at)
 
     def back_feed(self, a: Tensor, ra: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Through the residual sum and the feed-forward layer.
@@ -255,37 +219,38 @@ class Layered:
 
     def price_attention(self, a: Tensor, ra: Tensor, at: Tensor) -> Tensor:
         """Through the residual sum and attention, and on to the level before: the own token and every key."""
-        before, sight = self.before, self.sight
-        m, o, _ = a.shape
-        cost = priced(a, ra, self.own_middle[at])
-        am, _, more = self.out.back(a, ra, at)
-        heads = self.mixing.mixed.shape[1:]
-        size = a.norm(dim=-1).unsqueeze(-1)
-        ram = self.slopes * ra.unsqueeze(-1) + self.blurs * size  # (M, O, H)
-        got = self.mixing.back(am.view(m, o, *heads), ram, at)
-        cost = cost + more + got.cost
-        own, there = sight.keys[at, 0], sight.there[at].any(-1)  # (M,), (M, S)
+        before, own = self.before, self.sight.keys[at, 0]  # (M,)
+        got = self.update.back(a, ra, at)
         aq, raq, more = before.query.back(got.q.flatten(2), got.rq.norm(dim=-1), own)
-        cost = cost + more
-        both = torch.cat([got.k.flatten(3), got.v.flatten(3)], -1).transpose(1, 2)  # (M, S, O, 2D)
-        apart = torch.sqrt((got.rk.square() + got.rv.square()).sum(-1)).transpose(1, 2)
-        whose, slot = there.nonzero(as_tuple=True)
-        keys = sight.keys[at][whose, slot]
-        an, ran, more = before.key_value.back(both[whose, slot], apart[whose, slot], keys)
-        cost = cost.index_add(0, whose, more)
-        first = torch.nonzero(slot == 0)[:, 0]  # every token sees itself
-        assert len(first) == m
+        keys = before.back_keys(got, self.sight, at)
+        cost = (got.cost + more).index_add(0, keys.whose, keys.cost)
+        an, ran = keys.a, keys.ra
+        first = torch.nonzero(keys.slot == 0)[:, 0]  # every token sees itself
+        assert len(first) == len(at)
         an[first] += aq
         ran[first] += raq
-        ax, rax, more = before.norm.back(an, ran, keys)
-        cost = cost.index_add(0, whose, more)
+        ax, rax, more = before.norm.back(an, ran, keys.nodes)
+        cost = cost.index_add(0, keys.whose, more)
         ax[first] += a
-        rax[first] += ra + fine(1) * size[..., 0]
-        return cost.index_add(0, whose, before.level.price(ax, BALL * rax, keys))
+        rax[first] += ra + fine(1) * a.norm(dim=-1)
+        return cost.index_add(0, keys.whose, before.level.price(ax, BALL * rax, keys.nodes))
+
+    def price_middle(self, a: Tensor, ra: Tensor, at: Tensor) -> Tensor:
+        """Through attention to the source, where there is one, and attention."""
+        if self.crossing is None:
+            return self.price_attention(a, ra, at)
+        a, ra, cost = self.crossing.back(a, ra, at)
+        return cost + self.price_attention(a, ra, at)
 
 
-Far = Callable[[Before, Mixing, Tensor], Tensor]
-FarKeysAt = Callable[[int, Before, Mixing, Tensor], Tensor]  # layer, ..., own tokens (N,) -> (N, H)
+class FarKeysAt(Protocol):
+    """How much keys that are not among the nodes may move the mixtures of a layer, (N, H); `own` are the queries (N,)."""
+
+    def __call__(self, layer: int, reading: Reading, mixing: Mixing, own: Tensor) -> Tensor:
+        """In self-attention."""
+
+    def across(self, layer: int, reading: Reading, mixing: Mixing, own: Tensor) -> Tensor:
+        """In attention to the source."""
 
 
 class Lead(NamedTuple):
@@ -324,7 +289,7 @@ def adjoint_bound(prover: Prover, model: Model, progress: Progress | None = None
     return worst
 
 
-def batches(prover: Prover, model: Decoder) -> Iterator[tuple[Ints, int]]:
+def batches(prover: Prover, model: Decoder | Seq2Seq) -> Iterator[tuple[Ints, int]]:
     """All contexts, those of one depth together, with their place: layers before the last need memory for all pairs."""
     several = len(model.stack.blocks) > 1
     for depth in np.unique(prover.depths):
@@ -337,7 +302,7 @@ def batches(prover: Prover, model: Decoder) -> Iterator[tuple[Ints, int]]:
 
 @torch.no_grad()
 def leads(
-    model: Decoder,
+    model: Decoder | Seq2Seq,
     nodes: LayerNodes,
     target: Tensor,
     by: Arithmetic = FLOAT32,
@@ -353,7 +318,8 @@ def leads(
     known = [steady(model.stack.encodings[layer]) for layer in range(len(nodes.sights))]
     bounds = [each for each in known if each is not None]
     assert len(bounds) == len(known)
-    level: Level = Embedded(model, nodes.embedded, bounds[0], by)
+    level: Level = Embedded(model.stack, nodes.embedded, bounds[0], by)
+    crossings = acrosses(model, nodes, by, steady)
     last = len(nodes.sights) - 1
     for layer, sight in enumerate(nodes.sights):
         block = model.stack.blocks[layer]
@@ -369,6 +335,7 @@ def leads(
             bounds[layer],
             tight=layer < last or far is not None,
             far=far,
+            across=crossings[layer],
         )
     assert isinstance(model.stack.norm, nn.LayerNorm)
     norm, weight = Norm(model.stack.norm, level.x, level.radius, by), model.head.weight
@@ -382,11 +349,6 @@ def leads(
     margin = head.out.gather(1, target[:, None]) - head.out
     lost = torch.cat(costs).nan_to_num(math.inf) * BALL
     return Lead(margin.scatter(1, target[:, None], math.inf), lost.scatter(1, target[:, None], 0.0))
-
-
-def _added(total: Tensor, moved: Tensor, by: Arithmetic) -> Tensor:
-    """What the sum of two vectors rounds, (N, D); the exact sum of what is added is within `moved` of the measured."""
-    return BALL * (by.gamma(1) * (total.abs() + moved.unsqueeze(-1)) + by.tiny)
 
 
 def _portions(count: int, each: int) -> Iterator[Tensor]:

@@ -1,14 +1,15 @@
 """The distinct computations of a decoder in a batch of contexts: which tokens each query sees, and what is added.
 
 A node of level 0 is an embedded token. A node of level n is a token after n layers. Nodes with bitwise equal inputs are
-one node, so a layer before the last has few: a token sees few others, and many contexts share them.
+one node, so a layer before the last has few: a token sees few others, and many contexts share them. In an
+encoder-decoder whose encoder has no layers, the source is a second level 0, which every layer may see.
 
 Shapes: B rows, T tokens, N nodes, S keys that a node sees, H heads, K head size, D width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,12 +24,13 @@ from tenfold.models.decoder import Decoder
 from tenfold.models.layers import Attention, Block, Seen
 from tenfold.models.locality import AXIS
 from tenfold.models.model import Model
+from tenfold.models.seq2seq import Seq2Seq
 
 WAYS = frozenset({"embed", "scores", "bias", "visible", "values"})  # whose adjoint is known
 
 
 class LayerSight(NamedTuple):
-    """What the nodes of one level see; the first key is the node's own token, one layer earlier."""
+    """What the nodes of one level see; in self-attention, the first key is the node's own token, one layer earlier."""
 
     keys: Tensor  # (N, S) nodes of the level before
     there: Tensor  # (N, S, H) bool
@@ -39,10 +41,6 @@ class LayerSight(NamedTuple):
     def of(self, rows: Tensor) -> LayerSight:
         """For some of the nodes."""
         return LayerSight(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
-
-    def distinct(self) -> tuple[Tensor, Tensor]:
-        """The first of each kind of nodes, and the kind of every node."""
-        return distinct([part for part in self if part is not None])
 
     def renumbered(self, of: Tensor, count: int) -> LayerSight:
         """With other numbers of the level before, and room for so many keys."""
@@ -58,32 +56,60 @@ class LayerSight(NamedTuple):
         return cls(*(None if parts[0] is None else torch.cat(parts) for parts in columns))  # type: ignore[arg-type]
 
 
-class LayerNodes(NamedTuple):
-    """The embedded tokens, and what is seen in each layer; the last level has one node for each context."""
+class EmbeddedNodes(NamedTuple):
+    """Embedded tokens (N, D), with their labels (N,): the role, or -1 where a token has no column."""
 
-    embedded: Tensor  # (N, D)
-    labels: Tensor  # (N,): the role of each embedded token, or -1 where it has no column
-    sights: list[LayerSight]
+    embedded: Tensor
+    labels: Tensor
 
     @classmethod
-    def joined(cls, some: list[LayerNodes]) -> LayerNodes:
-        """The nodes of several batches, alike ones once."""
+    def joined(cls, some: list[EmbeddedNodes]) -> tuple[EmbeddedNodes, list[Tensor]]:
+        """The nodes of several batches, alike ones once; and the number of every node by batch."""
         embedded = torch.cat([each.embedded for each in some])
         labels = torch.cat([each.labels for each in some])
         first, number = distinct([embedded, labels])
         numbers = number.split([len(each.embedded) for each in some])
-        joined = cls(embedded[first], labels[first], [])
+        return cls(embedded[first], labels[first]), list(numbers)
+
+
+class LayerNodes(NamedTuple):
+    """The embedded tokens, and what is seen in each layer; the last level has one node for each context."""
+
+    embedded: Tensor  # (N, D)
+    labels: Tensor  # (N,): as in EmbeddedNodes
+    sights: list[LayerSight]
+    source: EmbeddedNodes | None = None  # of an encoder-decoder
+    crossings: Sequence[LayerSight] = ()  # by layer: what is seen of the source
+
+    @classmethod
+    def joined(cls, some: list[LayerNodes]) -> LayerNodes:
+        """The nodes of several batches, alike ones once."""
+        start, numbers = EmbeddedNodes.joined([EmbeddedNodes(*each[:2]) for each in some])
+        sources = [each.source for each in some if each.source is not None]
+        source, of_source = EmbeddedNodes.joined(sources) if sources else (None, [])
+        sights, crossings = list[LayerSight](), list[LayerSight]()
         for layer in range(len(some[0].sights)):
-            parts = [each.sights[layer] for each in some]
-            widest = max(part.keys.shape[1] for part in parts)
-            pairs = zip(parts, numbers, strict=True)
-            sight = LayerSight.joined([part.renumbered(of, widest) for part, of in pairs])
+            level = [_renumbered([each.sights[layer] for each in some], numbers)]
+            if source is not None:
+                level.append(_renumbered([each.crossings[layer] for each in some], of_source))
             if layer < len(some[0].sights) - 1:
-                first, number = sight.distinct()
-                sight = sight.of(first)
-                numbers = number.split([len(part.keys) for part in parts])
-            joined.sights.append(sight)
-        return joined
+                first, number = distinct(_parts(level))
+                level = [sight.of(first) for sight in level]
+                numbers = list(number.split([len(each.sights[layer].keys) for each in some]))
+            sights.append(level[0])
+            crossings += level[1:]
+        return cls(*start, sights, source, crossings)
+
+
+def _renumbered(parts: list[LayerSight], numbers: list[Tensor]) -> LayerSight:
+    """The sights of several batches together, with these numbers of the level before."""
+    widest = max(part.keys.shape[1] for part in parts)
+    pairs = zip(parts, numbers, strict=True)
+    return LayerSight.joined([part.renumbered(of, widest) for part, of in pairs])
+
+
+def _parts(level: list[LayerSight]) -> list[Tensor]:
+    return [part for sight in level for part in sight if part is not None]
 
 
 def has_adjoint(model: Model, steady: Callable[[PositionalEncoding], Steady | None] = steady_of) -> bool:  # fmt: skip
@@ -101,18 +127,21 @@ def has_adjoint(model: Model, steady: Callable[[PositionalEncoding], Steady | No
 class AttentionWatch:
     """Keeps what the attentions of a decoder were given in its last run."""
 
-    def __init__(self, model: Decoder) -> None:
+    def __init__(self, model: Decoder | Seq2Seq) -> None:
         self.model, self._hooks = model, list[RemovableHandle]()
-        self._attentions = [m for m in model.modules() if isinstance(m, Attention)]
+        blocks = [block for block in model.stack.blocks if isinstance(block, Block)]
+        mixers = [block.attention for block in blocks]
+        self._attentions = [mixer for mixer in mixers if isinstance(mixer, Attention)]
+        self._crossings = [block.cross for block in blocks if block.cross is not None]
         self._given: dict[nn.Module, Seen] = {}
         self._logits: dict[nn.Module, Tensor] = {}
-        self._embedded: Tensor | None = None
+        self._embedded: dict[nn.Module, Tensor] = {}
 
     def __enter__(self) -> Self:
-        def embedded(_: nn.Module, given: tuple[Tensor, ...]) -> None:
-            self._embedded = given[0]
+        def embedded(at: nn.Module, given: tuple[Tensor, ...]) -> None:
+            self._embedded[at] = given[0]
 
-        for attention in self._attentions:
+        for attention in (*self._attentions, *self._crossings):
 
             def given(at: nn.Module, given: tuple[Any, ...]) -> None:
                 self._given[at] = given[2]
@@ -122,10 +151,14 @@ class AttentionWatch:
 
             self._hooks.append(attention.register_forward_pre_hook(given))
             self._hooks.append(attention.logits.register_forward_hook(ran))
-        first = self.model.stack.blocks[0]
-        assert isinstance(first, Block)
-        self._hooks.append(first.attention_norm.register_forward_pre_hook(embedded))
+        self._hooks += [norm.register_forward_pre_hook(embedded) for norm in self._first_norms()]
         return self
+
+    def _first_norms(self) -> list[nn.Module]:
+        """What reads the embedded tokens of the sequence and, where there is one, of the source."""
+        first, reader = self.model.stack.blocks[0], self.model.reader()
+        assert isinstance(first, Block)
+        return [first.attention_norm, *([] if reader is None else [reader.norm])]
 
     def __exit__(self, *_: object) -> None:
         while self._hooks:
@@ -133,48 +166,67 @@ class AttentionWatch:
 
     def nodes(self) -> LayerNodes:
         """Of the last run, which read the last token alone."""
-        assert self._embedded is not None
         shown = [self._logits[at].isfinite() for at in self._attentions]  # (B, H, T | 1, T)
+        across = [self._logits[at].isfinite() for at in self._crossings]  # (B, H, T | 1, S)
         wanted = [torch.ones_like(shown[-1][:, 0, :, 0])]  # by level, from above: (B, T | 1)
         for some in reversed(shown):
             seen = some.any(1) & wanted[0].unsqueeze(-1)  # (B, T | 1, T)
             seen[:, :, -some.shape[2] :] |= torch.diag_embed(wanted[0])
             wanted.insert(0, seen.any(1))
-        labels = self._labels()[wanted[0]]
-        first, number = distinct([self._embedded[wanted[0]], labels])
-        embedded, labels = self._embedded[wanted[0]][first], labels[first]
-        of = torch.full(wanted[0].shape, -1)
-        of[wanted[0]] = number
-        sights = []
+        seen_source = [
+            (some.any(1) & after.unsqueeze(-1)).any(1)
+            for some, after in zip(across, wanted[1:], strict=False)
+        ]  # (B, S) each
+        embedded = [self._embedded[norm] for norm in self._first_norms()]
+        start, of = self._numbered(embedded[0], self._attentions[0], wanted[0])
+        source, of_source = None, of
+        if seen_source:
+            seen_any = torch.stack(seen_source).any(0)
+            source, of_source = self._numbered(embedded[1], self._crossings[0], seen_any)
+        sights, crossings = list[LayerSight](), list[LayerSight]()
         for layer, attention in enumerate(self._attentions):
-            sight = self._sight(attention, shown[layer], wanted[layer + 1], of)
+            queries = wanted[layer + 1]
+            level = [self._sight(attention, shown[layer], queries, of, own=True)]
+            if source is not None:
+                at = self._crossings[layer]
+                level.append(self._sight(at, across[layer], queries, of_source, own=False))
             if attention is not self._attentions[-1]:  # contexts differ already
-                first, number = sight.distinct()
-                of = torch.full(wanted[layer + 1].shape, -1)
-                of[wanted[layer + 1]] = number
-                sight = sight.of(first)
-            sights.append(sight)
-        return LayerNodes(embedded, labels, sights)
+                first, number = distinct(_parts(level))
+                of = torch.full(queries.shape, -1)
+                of[queries] = number
+                level = [sight.of(first) for sight in level]
+            sights.append(level[0])
+            crossings += level[1:]
+        return LayerNodes(*start, sights, source, crossings)
 
-    def _labels(self) -> Tensor:
-        assert self._embedded is not None
-        at = self._given[self._attentions[0]].k_at
-        label = torch.where(at[AXIS] < 0, -1, at["role"])
-        return label.expand(len(self._embedded), -1)
+    def _numbered(
+        self, embedded: Tensor, attention: Attention, wanted: Tensor
+    ) -> tuple[EmbeddedNodes, Tensor]:
+        """The distinct embedded tokens among those wanted (B, T), and the number of each, -1 for the others."""
+        at = self._given[attention].k_at
+        labels = torch.where(at[AXIS] < 0, -1, at["role"]).expand(len(embedded), -1)[wanted]
+        first, number = distinct([embedded[wanted], labels])
+        of = torch.full(wanted.shape, -1)
+        of[wanted] = number
+        return EmbeddedNodes(embedded[wanted][first], labels[first]), of
 
-    def _sight(self, attention: Attention, shown: Tensor, wanted: Tensor, of: Tensor) -> LayerSight:
-        """What these queries (B, T) see, as nodes of the level before, which `of` numbers."""
+    def _sight(
+        self, attention: Attention, shown: Tensor, wanted: Tensor, of: Tensor, *, own: bool
+    ) -> LayerSight:
+        """What these queries (B, T) see, as nodes that `of` numbers; with `own`, the query's own token comes first."""
         row, query = wanted.nonzero(as_tuple=True)
-        own = query + shown.shape[3] - shown.shape[2]
         seen = shown[row, :, query]  # (N, H, T)
         any_ = seen.any(1)
         order = torch.where(any_, torch.arange(any_.shape[1]) + 1, any_.shape[1] + 1)
-        order[torch.arange(len(own)), own] = 0
-        count = int((order <= any_.shape[1]).sum(1).max())
-        place = order.argsort(dim=1, stable=True)[:, :count]  # (N, S), the own token first
-        there = seen.transpose(1, 2)[torch.arange(len(own))[:, None], place]  # (N, S, H)
+        itself = query + shown.shape[3] - shown.shape[2]
+        if own:
+            order[torch.arange(len(itself)), itself] = 0
+        count = max(int((order <= any_.shape[1]).sum(1).max()), 1)
+        place = order.argsort(dim=1, stable=True)[:, :count]  # (N, S)
+        there = seen.transpose(1, 2)[torch.arange(len(row))[:, None], place]  # (N, S, H)
         keys = torch.where(there.any(-1), of[row[:, None], place], 0)
-        keys[:, 0] = of[row, own]
+        if own:
+            keys[:, 0] = of[row, itself]
 
         def picked(pairs: Tensor | None) -> Tensor | None:  # (B|1, H|1, T, S, ...)
             if pairs is None:

@@ -8,14 +8,14 @@ Shapes: G groups of far places (a role on one side), Y types of far keys (a toke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tenfold.data.batch import Batcher
+from tenfold.data.batch import Batch, Batcher, Tokens
 from tenfold.data.places import Places
 from tenfold.data.roles import Role
 from tenfold.data.tasks.task import Ints
@@ -86,6 +86,25 @@ def possible_places(
         return np.full(len(rows), not none)
 
     return torch.from_numpy(np.stack([there(group) for group in groups], 1))
+
+
+def far_replaced(
+    batch: Batch, place: int, near: Near, base: int, written: Ints, rng: np.random.Generator
+) -> Batch:
+    """The batch with other digits below `base`, or other `written` tokens, wherever a token is far from the digit there."""
+
+    def replaced(side: Tokens) -> Tokens:
+        column, role = torch.broadcast_tensors(side.places[AXIS], side.places["role"])
+        behind, answer = place - column, role == Role.ANSWER
+        allowed = torch.where(answer, near.answers, near.columns)
+        far = (column >= 0) & ~((behind >= 0) & (behind <= allowed))
+        digits = torch.from_numpy(rng.integers(0, base, side.tokens.shape))
+        answers = torch.from_numpy(rng.choice(written, side.tokens.shape))
+        tokens = torch.where(far & (role >= Role.OPERAND), digits, side.tokens)
+        return replace(side, tokens=torch.where(far & answer, answers, tokens))
+
+    source = None if batch.source is None else replaced(batch.source)
+    return replace(batch, sequence=replaced(batch.sequence), source=source)
 
 
 class FarKeys:

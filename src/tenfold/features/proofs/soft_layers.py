@@ -17,8 +17,11 @@ itself. All of these are among the nodes of the contexts: an answer token was th
 operand digit of column c is near to the answer token of that column. The answer has such a token, since no problem's
 answer ends before its operands (checked). The balls hold by induction over layers.
 
+**A source.** In an encoder-decoder whose encoder has no layers, each layer has a second mixture, of the source. A far key
+there is an embedded digit after the encoder's norm, so it is known as in the first layer.
+
 **Tokens without a column** are the same distance from all others, so a layer could carry what they saw anywhere. In a
-model of several layers they must be hidden from others (checked).
+decoder of several layers they must be hidden from others (checked). In a source they are as they were embedded.
 
 Shapes: N nodes, Y nodes of the level before, H heads, K head size.
 """
@@ -27,6 +30,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +38,11 @@ import torch
 from torch import Tensor
 
 from tenfold.data.places import Places
+from tenfold.data.roles import Role
 from tenfold.data.tasks.task import Ints
 from tenfold.data.tasks.transducer import END
-from tenfold.features.proofs.adjoint_bound import ALIKE, Before, batches, leads
+from tenfold.features.proofs.adjoint_attention import Reading
+from tenfold.features.proofs.adjoint_bound import ALIKE, batches, leads
 from tenfold.features.proofs.adjoint_nodes import AttentionWatch, LayerNodes
 from tenfold.features.proofs.adjoint_steps import BALL, Mixing
 from tenfold.features.proofs.contexts import Contexts
@@ -49,6 +55,7 @@ from tenfold.models.locality import NotCertifiable
 from tenfold.models.locality_check import logits_at
 from tenfold.models.model import Model
 from tenfold.models.near import Near, near_only
+from tenfold.models.seq2seq import Seq2Seq
 
 SOME = 256  # nodes at a time
 
@@ -57,37 +64,50 @@ class FarMixtures:
     """How far keys move the mixtures of each layer."""
 
     def __init__(
-        self, layers: list[OneLayer], groups: list[list[FarPlaces]], nodes: LayerNodes
+        self, layers: list[OneLayer], groups: Sequence[Sequence[FarPlaces]], nodes: LayerNodes
     ) -> None:
         self.layers, self.groups, self.labels = layers, groups, [nodes.labels]
         for sight in nodes.sights:
             self.labels.append(self.labels[-1][sight.keys[:, 0]])
+        self.source = nodes.labels if nodes.source is None else nodes.source.labels
         self.attention, self.content = 0.0, -math.inf  # the largest found, for the certificate
         self.moved: list[float] = []
 
-    def __call__(self, number: int, before: Before, mixing: Mixing, own: Tensor) -> Tensor:
+    def __call__(self, layer: int, reading: Reading, mixing: Mixing, own: Tensor) -> Tensor:
         """At most the 2-norm by which far keys move the mixtures of nodes with these own tokens: (N, H)."""
-        label = self.labels[number][own]
+        labels, groups = self.labels[layer], self.groups[layer]
+        if self.layers[layer].crossing is not None:  # operands are in the source
+            groups = [places for places in groups if places.role < Role.OPERAND]
+        found = FarTokens(self.layers[layer], groups, labels, embedded=layer == 0)
+        return self._by_query(found, labels[own], reading, mixing, own)
+
+    def across(self, layer: int, reading: Reading, mixing: Mixing, own: Tensor) -> Tensor:
+        """The same for far keys in the source, whose operands are seen by the tokens after this layer's attention."""
+        crossing = self.layers[layer].crossing
+        assert crossing is not None
+        groups = [places for places in self.groups[layer] if places.role >= Role.OPERAND]
+        queries = self.labels[layer + 1][own]
+        found = FarTokens(crossing, groups, self.source, embedded=True)
+        return self._by_query(found, queries, reading, mixing, own)
+
+    def _by_query(
+        self, tokens: FarTokens, queries: Tensor, reading: Reading, mixing: Mixing, own: Tensor
+    ) -> Tensor:
+        """The nodes of each role of the query (N,)."""
         moved = torch.full_like(mixing.moves, math.inf)
-        for query in label.unique().tolist():
-            group = [self._group(number, places, query) for places in self.groups[number]]
-            for some in torch.nonzero(label == query)[:, 0].split(SOME):
-                moved[some] = self._moved(number, before, mixing, own, some, query, group)
+        for query in queries.unique().tolist():
+            found = tokens.for_query(query)
+            for some in torch.nonzero(queries == query)[:, 0].split(SOME):
+                moved[some] = self._moved(tokens.layer, reading, mixing, own, some, query, found)
         self.moved.append(moved.max().item())
         return moved
 
-    def _group(self, number: int, places: FarPlaces, query: int) -> FarGroup:
-        kinds = torch.nonzero(self.labels[number] == places.role)[:, 0]
-        decay, _ = decay_of(self.layers[number], places, query)
-        at = places_of([places.side * places.first] * len(kinds), [places.role] * len(kinds))
-        return FarGroup(kinds, decay, at)
-
     def _moved(
-        self, number: int, before: Before, mixing: Mixing, own: Tensor, some: Tensor, query: int, groups: list[FarGroup]
+        self, layer: OneLayer, reading: Reading, mixing: Mixing, own: Tensor, some: Tensor, query: int, groups: list[FarGroup]
     ) -> Tensor:  # fmt: skip
         """Exponents are bounded with everything that the balls, and rounding, may do to them."""
-        layer, near = self.layers[number], mixing
-        q, rq = before.q[own[some]], before.rq[own[some]].unsqueeze(1)  # (N, H, K), (N, 1, H)
+        near = mixing
+        q, rq = reading.q[own[some]], reading.rq[own[some]].unsqueeze(1)  # (N, H, K), (N, 1, H)
         length, at = q.norm(dim=-1).unsqueeze(1), places_of([0], [query])
         off = near.scale * ((length + rq) * near.rk[some] + rq * near.k[some].norm(dim=-1))
         off = torch.where(near.there[some], off + near.own_logits[some], 0.0).amax(1)  # (N, H)
@@ -96,7 +116,7 @@ class FarMixtures:
         for kinds, decay, key_at in groups:
             if not len(kinds):  # nothing is known of what may stand there
                 return torch.full_like(moved, math.inf)
-            k, rk, v, rv = (part[kinds] for part in (before.k, before.rk, before.v, before.rv))
+            k, rk, v, rv = (part[kinds] for part in (reading.k, reading.rk, reading.v, reading.rv))
             keys = k.transpose(0, 1)  # (H, Y, K)
             content = q.unsqueeze(2) @ keys.mT  # (N, H, 1, Y)
             extra = layer.pe.scores(q.unsqueeze(2), keys[None], at, key_at)
@@ -114,6 +134,27 @@ class FarMixtures:
         return moved
 
 
+class FarTokens(NamedTuple):
+    """What an attention may have far keys of: places, and nodes with these labels (Y,) that can stand there."""
+
+    layer: OneLayer
+    places: Sequence[FarPlaces]
+    labels: Tensor
+    embedded: bool  # the nodes are tokens as they are embedded; then there is one for each token that may stand there
+
+    def for_query(self, query: int) -> list[FarGroup]:
+        """By places, for a query of this role."""
+        return [self._group(places, query) for places in self.places]
+
+    def _group(self, places: FarPlaces, query: int) -> FarGroup:
+        kinds = torch.nonzero(self.labels == places.role)[:, 0]
+        if self.embedded and len(kinds) < len(places.tokens):  # some token was never seen
+            kinds = kinds[:0]
+        decay, _ = decay_of(self.layer, places, query)
+        at = places_of([places.side * places.first] * len(kinds), [places.role] * len(kinds))
+        return FarGroup(kinds, decay, at)
+
+
 class FarGroup(NamedTuple):
     """Far places of one role, and what can be there."""
 
@@ -126,7 +167,7 @@ class FarGroup(NamedTuple):
 def far_of_layers(prover: Prover, model: Model, near: Near, written: Ints) -> Far:
     """What far keys can take from the leads in all contexts, and float32 rounding of near keys with them."""
     exact = copy.deepcopy(model).double().eval()
-    assert isinstance(exact, Decoder)
+    assert isinstance(exact, Decoder | Seq2Seq)
     found, targets, alone = [], [], []
     with near_only(exact, near), AttentionWatch(exact) as watch:
         for rows, place in batches(prover, exact):
@@ -172,4 +213,24 @@ def check_answers_cover(contexts: Contexts) -> None:
             raise NotCertifiable(
                 "without a window, several layers are certifiable for tasks whose answers are at least as long as "
                 "every operand"
+            )
+
+
+@torch.inference_mode()
+def check_source_is_near(prover: Prover, model: Model, near: Near) -> None:
+    """Raise where a digit has no token of the source near to it, so that far ones have all of its attention there."""
+    contexts, behind = prover.contexts, prover.contexts.view.columns + 1
+    machine, depths = contexts.transducer, contexts.depths()
+    for depth in np.unique(depths):
+        rows = np.flatnonzero(depths == depth)
+        columns = machine.digits(contexts.paths(rows)[0])[:, -behind:]  # (N, columns, M)
+        rows = rows[(columns == machine.base).all((1, 2))][:1]
+        if not len(rows):
+            continue
+        with near_only(model, near):
+            logits = logits_at(model, problem_batch(prover.batcher, contexts, rows), int(depth) - 1)
+        if logits.isnan().any():
+            raise NotCertifiable(
+                "without a window, an encoder-decoder is certifiable where each digit of the answer, and its end, has a "
+                "token of the source near to it, such as an operator that is not hidden; here one has none"
             )

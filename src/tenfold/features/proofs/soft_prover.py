@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from tenfold.features.proofs.far_keys import (
     FarKeys,
     bias_at,
     far_places,
+    far_replaced,
     possible_places,
     rest_of,
 )
@@ -48,7 +48,11 @@ from tenfold.features.proofs.prover import (
     view_of,
 )
 from tenfold.features.proofs.rounding_steps import LIBRARY, Beyond
-from tenfold.features.proofs.soft_layers import check_answers_cover, far_of_layers
+from tenfold.features.proofs.soft_layers import (
+    check_answers_cover,
+    check_source_is_near,
+    far_of_layers,
+)
 from tenfold.features.proofs.soft_view import OneLayer, soft_layers
 from tenfold.models.locality import AXIS, Local, NotCertifiable
 from tenfold.models.locality_check import logits_at, long_batches, tested_places
@@ -85,7 +89,8 @@ def check_provable(model: Model, batcher: Batcher) -> None:
 
 def _soft(model: Model, batcher: Batcher, limit: int, hard: NotCertifiable) -> Prover:
     try:
-        several = len(soft_layers(model, batcher)) > 1
+        layers = soft_layers(model, batcher)
+        several = len(layers) > 1 or layers[0].crossing is not None
         return (LayeredProver if several else SoftProver)(model, batcher, limit)
     except NotCertifiable as soft:
         raise _neither(hard, soft) from None
@@ -210,18 +215,8 @@ class SoftProver(Prover):
 
     def far_replaced(self, batch: Batch, place: int, rng: np.random.Generator) -> Batch:
         """The batch with other digits wherever a token is far from the digit at this place."""
-        side = batch.sequence
-        column, role = torch.broadcast_tensors(side.places[AXIS], side.places["role"])
-        behind, answer = place - column, role == Role.ANSWER
-        near = (behind >= 0) & (
-            behind <= torch.where(answer, self.sight.answers, self.sight.columns)
-        )
-        far = (column >= 0) & ~near
-        digits = rng.integers(0, self.contexts.transducer.base, side.tokens.shape)
-        answers = rng.choice(self._written, side.tokens.shape)
-        tokens = torch.where(far & (role >= Role.OPERAND), torch.from_numpy(digits), side.tokens)
-        tokens = torch.where(far & answer, torch.from_numpy(answers), tokens)
-        return replace(batch, sequence=replace(side, tokens=tokens))
+        base = self.contexts.transducer.base
+        return far_replaced(batch, place, self.sight, base, self._written, rng)
 
     def _each_influence(self, model: Model, error: float) -> Iterator[tuple[Ints, FarInfluence]]:
         """What far keys can do in all contexts; where it is too much, only those that the context leaves possible."""
@@ -296,11 +291,16 @@ class SoftProver(Prover):
 
 
 class LayeredProver(SoftProver):
-    """Every near context of a task, for a decoder of several layers whose far keys decay."""
+    """Every near context of a task, for a decoder of several layers, or with a source, whose far keys decay."""
 
     def __init__(self, model: Model, batcher: Batcher, limit: int = LIMIT) -> None:
         super().__init__(model, batcher, limit)
-        check_answers_cover(self.contexts)
+        layers = soft_layers(model, batcher)
+        self._alone = len(layers) == 1
+        if not self._alone:
+            check_answers_cover(self.contexts)
+        if layers[0].crossing is not None:
+            check_source_is_near(self, model, self.near)
 
     def far(self, model: Model, error: float) -> Far:
         """What far keys can do to these weights, and float32 rounding of what is near."""
@@ -310,8 +310,8 @@ class LayeredProver(SoftProver):
         return None  # float32 rounding of far keys is not bounded
 
     def far_variants(self, batch: Batch, place: int, rng: np.random.Generator) -> list[Batch]:
-        """As it is: far tokens that belong to no problem may be of kinds that are not among the nodes."""
-        return [batch]
+        """With several layers as it is: what far tokens of no problem become may be of kinds that no node is."""
+        return super().far_variants(batch, place, rng) if self._alone else [batch]
 
     def refuted(self, model: Model, seed: int) -> bool:
         return Prover.refuted(self, model, seed)
@@ -323,7 +323,7 @@ def _nearest(layers: list[OneLayer], batcher: Batcher, limit: int) -> tuple[Near
     for columns in range(WIDEST + 1):
         for answers in range(columns + 1):
             near = Near(columns, answers)
-            if not all(_faded(layer, near) for layer in layers):
+            if not all(_faded(each, near) for layer in layers for each in layer.attentions()):
                 reason = reason or "keys fade only beyond the columns that may be near"
                 continue
             wide, long = columns * len(layers), answers * len(layers) + 1

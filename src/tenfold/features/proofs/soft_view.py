@@ -1,4 +1,4 @@
-"""The hypotheses of a proof without a window: a decoder whose encodings fade on columns."""
+"""The hypotheses of a proof without a window: a decoder, with or without a source, whose encodings fade on columns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tenfold.models.decoder import Decoder
 from tenfold.models.layers import Attention, Block
 from tenfold.models.locality import AXIS, NotCertifiable, check_axes, encodings_of
 from tenfold.models.model import Model
+from tenfold.models.seq2seq import Seq2Seq
 
 WAYS = frozenset({"embed", "scores", "bias", "visible"})  # that far keys are bounded for
+AXES = frozenset({AXIS, "role", "significance"})
 
 
 class Diverging(NotCertifiable):
@@ -24,21 +26,34 @@ class Diverging(NotCertifiable):
 
 
 class OneLayer(NamedTuple):
-    """A layer of a decoder, and what its encoding adds for far pairs."""
+    """An attention of a decoder, and what its encoding adds for far pairs; `crossing` is that to the source."""
 
-    model: Decoder
+    model: Decoder | Seq2Seq
     block: Block
     attention: Attention
     pe: PositionalEncoding
     fading: Fading
+    crossing: OneLayer | None = None
+
+    def attentions(self) -> list[OneLayer]:
+        return [self] if self.crossing is None else [self, self.crossing]
 
 
 def soft_layers(model: Model, batcher: Batcher) -> list[OneLayer]:
     """The layers, if what far keys add in each has a bound. Raises `NotCertifiable` with the reason otherwise."""
-    if type(model) is not Decoder or not model.stack.blocks:
-        raise NotCertifiable("without a window, a decoder is certifiable")
+    if type(model) not in (Decoder, Seq2Seq):
+        raise NotCertifiable("without a window, a decoder or an encoder-decoder is certifiable")
+    assert isinstance(model, Decoder | Seq2Seq)
+    reader = model.reader()
+    if not model.stack.blocks:
+        raise NotCertifiable("without a window, a decoder with layers is certifiable")
+    if reader is not None and reader.blocks:
+        raise NotCertifiable(
+            "without a window, an encoder-decoder is certifiable where its encoder has no layers (encoder_layers: 0): "
+            "a layer that sees both ways would carry far digits to every column"
+        )
     layers = [_layer(model, number, batcher) for number in range(len(model.stack.blocks))]
-    if len(layers) > 1:
+    if len(layers) > 1 and reader is None:  # a source is read as it was embedded
         for layer in layers:
             _check_unrelated(layer.pe)
     return layers
@@ -56,7 +71,7 @@ def _check_unrelated(pe: PositionalEncoding) -> None:
         )
 
 
-def _layer(model: Decoder, number: int, batcher: Batcher) -> OneLayer:
+def _layer(model: Decoder | Seq2Seq, number: int, batcher: Batcher) -> OneLayer:
     block = model.stack.blocks[number]
     if not (isinstance(block, Block) and isinstance(block.attention, Attention) and block.pre):
         raise NotCertifiable(
@@ -66,17 +81,30 @@ def _layer(model: Decoder, number: int, batcher: Batcher) -> OneLayer:
         raise NotCertifiable(
             'without a window, the format "reversed" without a width, start or schemes is certifiable'
         )
-    pe = model.stack.encodings[number]
-    check_axes(pe, "attention", frozenset({AXIS, "role", "significance"}))
+    pe, reader, cross = model.stack.encodings[number], model.reader(), model.stack.cross_encodings
+    check_axes(pe, "attention", AXES)
+    if reader is not None:
+        check_axes(reader.encodings[0], "the encoder", AXES)
     for part in encodings_of(model):
         _check_part(part, batcher)
+    layer = OneLayer(model, block, block.attention, pe, _fading(pe))
+    if block.cross is None or cross is None:
+        return layer
+    check_axes(cross[number], "cross-attention", AXES)
+    return layer._replace(
+        crossing=OneLayer(model, block, block.cross, cross[number], _fading(cross[number]))
+    )
+
+
+def _fading(pe: PositionalEncoding) -> Fading:
+    """What an encoding adds for far pairs; raises where that has no bound."""
     fading = fading_of(pe, AXIS)
     if fading is None:
         raise NotCertifiable(
             f'the encoding "{pe.name}" has no window on "{AXIS}", and does not state what it adds for far pairs'
         )
     _check_series(fading)
-    return OneLayer(model, block, block.attention, pe, fading)
+    return fading
 
 
 def _check_part(pe: PositionalEncoding, batcher: Batcher) -> None:
