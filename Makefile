@@ -25,13 +25,14 @@ SEED ?= 0
 chaos: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos --count $(N) --seed $(SEED)
 
-# The quick tests with the earliest versions of the core dependencies that pyproject.toml allows.
+# The quick tests with the earliest versions of the core dependencies that pyproject.toml allows. An early torch brings
+# CUDA packages along; TORCH=2.13.0 takes this version of torch instead.
 minimum: .venv-minimum/.installed
-	.venv-minimum/bin/python -m pytest -W ignore -m "not full" tests --ignore tests/peers --ignore tests/hf
+	.venv-minimum/bin/python -m pytest -W ignore --doctest-ignore-import-errors -m "not full" tests --ignore tests/peers --ignore tests/hf
 
 .venv-minimum/.installed: pyproject.toml
 	test -x .venv-minimum/bin/python || $(PYTHON) -m venv .venv-minimum
-	$(PYTHON) tests/minimum.py > .venv-minimum/requirements.txt
+	$(PYTHON) tests/minimum.py $(TORCH) > .venv-minimum/requirements.txt
 	.venv-minimum/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-minimum/requirements.txt
 	.venv-minimum/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@

@@ -4,12 +4,12 @@ import json
 import os
 import re
 import shutil
+from importlib.util import find_spec
 from io import BytesIO
 
 import pytest
 from markdown_it import MarkdownIt
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 from tenfold.drawing.report_page import write_story
 from tenfold.drawing.run_groups import gather
@@ -39,8 +39,8 @@ VIEWS = {
 def find_browser():
     """Its path; without one, skip, or fail where it must be there."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        reason = f"there is no browser here: none of {', '.join(NAMES)}"
+    if program is None or find_spec("playwright") is None:
+        reason = f"there is no browser here: none of {', '.join(NAMES)}, or no playwright"
         if os.environ.get("TENFOLD_BROWSER") == "required":
             pytest.fail(f"{reason}; and TENFOLD_BROWSER is required")
         pytest.skip(reason)
@@ -49,8 +49,11 @@ def find_browser():
 
 @pytest.fixture(scope="module")
 def browser():
+    program = find_browser()
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=find_browser(), args=list(QUIET))
+        browser = driver.chromium.launch(executable_path=program, args=list(QUIET))
         yield browser
         browser.close()
 

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("tokenizers")
+
 from tenfold.core.errors import TenfoldError
 from tenfold.data.corpora import WRITINGS
 from tenfold.data.corpora.tokenizers import BPE, END, Bytes, Characters

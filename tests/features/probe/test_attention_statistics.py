@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+pytest.importorskip("transformers")
+
 from tenfold.evals.distance_sums import by_distance
 from tenfold.features.probe import chunked_model
 from tenfold.features.probe.attention_findings import findings

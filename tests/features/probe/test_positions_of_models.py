@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+pytest.importorskip("transformers")
+
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings import RotaryLinear, RotaryNTK, RotaryYaRN
 from tenfold.encodings.decay_series import slopes

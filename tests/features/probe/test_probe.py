@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+pytest.importorskip("transformers")
+
 import tenfold as package
 from tenfold.core.errors import TenfoldError
 from tenfold.features.probe import probe_job

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+pytest.importorskip("transformers")
+
 from tenfold.core.errors import TenfoldError
 from tenfold.evals.perplexity import OVERLAP
 from tenfold.features.probe.chunked_model import ChunkedModel
