@@ -10,8 +10,10 @@ import torch
 from torch import nn
 
 from tenfold.encodings.steady import Steady
+from tenfold.features.proofs.adjoint_bound import Layered
 from tenfold.features.proofs.adjoint_steps import Heads, Mixing, Norm
 from tenfold.features.proofs.rounding import Arithmetic
+from tenfold.models.layers import Attention, Block
 
 NO_ROUNDING = Arithmetic(2.0**-110, 2.0**-1022)
 DRAWN = 400
@@ -101,3 +103,33 @@ def test_of_attention(seed, who, kind):
     moved = (mixed - attend(q, k, v)).norm(dim=-1).max().item()
     assert moved <= mixing.moves.item()
     assert moved > 0.01 * mixing.moves.item() or mixing.moves < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("times", [0.5, 3.0])
+@pytest.mark.parametrize(("moves", "apart"), [(0.02, 0.0), (0.0, 0.2), (0.02, 0.2)])
+def test_of_norm_and_feed_forward(seed, times, moves, apart):
+    """The adjoint of what enters both with the residual sum, and how far the result moves."""
+    block = Block(Attention(6, 2), 6, 2, 8, 0.0, "pre").double().eval()
+    with torch.no_grad():
+        for number, (name, p) in enumerate(sorted(block.named_parameters())):
+            p.copy_((1.0 if "norm" in name else times) * drawn(100 * seed + number, *p.shape))
+    x, a = drawn(seed + 90, 1, 6), drawn(seed + 91, 1, 1, 6)
+    level = Layered.__new__(Layered)
+    level.block, level.by, level.middle = block, NO_ROUNDING, x
+    level.middle_radius = torch.full((1,), moves, dtype=torch.float64)
+    with torch.no_grad():
+        level._feed()
+        centre, radius, _ = level.back_feed(a, torch.full((1, 1), apart, dtype=torch.float64), ONE)
+
+    def fed(x):
+        hidden = nn.functional.gelu(block.expand(block.feedforward_norm(x)))
+        return x + block.contract(hidden)
+
+    some = within(seed + 92, x[0], moves)
+    off = pulled(fed, some, within(seed + 93, a[0, 0], apart)) - centre[0]
+    most = off.norm(dim=-1).max().item()
+    assert 0.01 * radius.item() < most <= radius.item()
+    moved = (fed(some) - fed(x)).norm(dim=-1).max().item()
+    assert moved <= level.radius.item() + 1e-12  # of the test itself, in float64
+    assert moved > 0.01 * level.radius.item() or not moves
