@@ -178,6 +178,13 @@ def test_what_a_node_was_not_seen_of_is_not_bounded(trained, monkeypatch):
     assert not prover.far(trained.model("final"), 0.0).left > 0
 
 
+def test_far_keys_beyond_all_numbers_have_all_attention(layered):
+    built = build(layered())
+    model = middling(built.model(), 0, 1.0).double()
+    far = prover_of(model, built.batcher).far(model, 0.0)
+    assert (far.attention, far.left) == (1.0, -math.inf)
+
+
 def test_a_bound_about_another_model_is_no_bound(trained, monkeypatch):
     """What is computed from the nodes must be the model's own leads."""
     joined = LayerNodes.joined.__func__

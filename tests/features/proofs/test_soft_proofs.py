@@ -464,6 +464,17 @@ def test_the_shipped_model_is_accepted():
     assert soft_checker.main(str(SHELF / "addition-alibi")) == 0
 
 
+def test_a_refined_context_counts_once(trained, soft):
+    """Also where its remainder is refined before far places are left out, and again after it."""
+    built = build(soft({"name": "alibi", "axis": "column", "slope": 3.0}))
+    model = built.model()
+    model.load_state_dict(trained.model("final").state_dict())
+    prover = SoftProver(model.double(), built.batcher)
+    enough = sum(int((found.left > 0).all(1).sum()) for _, found in prover.influences(model))
+    assert 0 < enough < len(prover.contexts)
+    assert len(prover.contexts) - enough <= prover.far(model, 0.0).refined <= len(prover.contexts)
+
+
 def test_places_that_a_context_excludes(soft):
     """Only where the bound over all far places is too much: a group that is left out has no token in any problem."""
     built = build(soft({"name": "alibi", "axis": "column", "slope": 8.0}))

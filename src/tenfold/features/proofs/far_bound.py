@@ -151,7 +151,7 @@ class FarInfluence(NamedTuple):
     margin: Tensor  # (B, V): the lead of the right logit without far keys; infinite for itself
     first: Tensor  # (B, V): how much of it is lost at most, to first order
     remainder: Tensor  # (B, V)
-    refined: int  # contexts whose remainder is of the refined kind
+    refined: Tensor  # (B,): whether the remainder is of the refined kind
 
     @property
     def left(self) -> Tensor:
@@ -160,10 +160,8 @@ class FarInfluence(NamedTuple):
         return torch.where(left.isnan(), -math.inf, left)
 
     def of(self, some: Tensor) -> FarInfluence:
-        """In some of the contexts; `refined` stays that of all."""
-        margin, first, remainder = self.margin[some], self.first[some], self.remainder[some]
-        parts = (self.mass[some], self.moved[some], self.last[some], self.content[some])
-        return FarInfluence(*parts, margin, first, remainder, self.refined)
+        """In some of the contexts."""
+        return FarInfluence(*(part[some] for part in self))
 
 
 class FarBound:
@@ -257,15 +255,18 @@ class FarBound:
         remainder = second * moved.unsqueeze(1).square() / 2 * SLACK
         return torch.where(remainder.isnan(), math.inf, remainder)
 
-    def _refine(self, seen: Steps, without: Tensor, remainder: Tensor) -> tuple[Tensor, int]:
-        """The contexts that the coarse remainder leaves with less than half of their margin, again by local derivatives."""
+    def _refine(self, seen: Steps, without: Tensor, remainder: Tensor) -> tuple[Tensor, Tensor]:
+        """The contexts that the coarse remainder leaves with less than half of their margin, again by local derivatives.
+
+        Also which these are, (B,).
+        """
         open_ = (remainder > without / 2) & without.isfinite() & (without > 0)
-        chosen = torch.nonzero(open_.any(1))[:, 0]
-        for number in chosen.tolist():
+        chosen = open_.any(1)
+        for number in torch.nonzero(chosen)[:, 0].tolist():
             some = torch.nonzero(open_[number])[:, 0]
             fine = self._local(seen.of(number, some))
             remainder[number, some] = torch.minimum(remainder[number, some], fine)
-        return remainder, len(chosen)
+        return remainder, chosen
 
     def _local(self, seen: Steps) -> Tensor:
         """The remainder for one context and some other tokens (O,), along the steps that far keys can make.

@@ -130,7 +130,8 @@ class FarMixtures:
             mass = mass + ratio.amax(-1)
             moved = moved + BALL * (ratio * far).amax(-1)
             self.content = max(self.content, exponent.max().item())
-        self.attention = max(self.attention, (mass / (1 + mass)).max().item())
+        share = (mass / (1 + mass)).nan_to_num(1.0)  # where exponentials overflow
+        self.attention = max(self.attention, share.max().item())
         return moved
 
 

@@ -145,7 +145,7 @@ class SoftProver(Prover):
             here = (found.mass, found.moved, found.last, loss, found.content)
             for name, values in zip(most, here, strict=True):
                 most[name] = max(most[name], values.nan_to_num(math.inf).max().item())
-            refined += found.refined
+            refined += int(found.refined.sum())
             left = found.left
             at = int(left.nan_to_num(-math.inf).argmin())
             if not left.flatten()[at] >= worst["left"]:
@@ -228,7 +228,7 @@ class SoftProver(Prover):
             if enough.any():
                 yield rows[enough.numpy()], found.of(enough)
             for some, closer in self.influences(model, rows[~enough.numpy()], error, closer=True):
-                yield some, closer._replace(refined=len(some))
+                yield some, closer._replace(refined=torch.ones_like(closer.refined))
 
     def influences(
         self,
