@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -371,6 +372,15 @@ def test_seeds_of_a_recipe_that_has_changed_are_not_added_to(shelf, tmp_path):
         check_place(folder, changed, add=True)
     again = [each.replace(train={"steps": 13}) for each in both.recipes("laptop", [0, 1])]
     check_place(folder, again, add=True)  # none of the old ones would stay
+
+
+def test_commands_in_the_texts_of_experiments_name_their_recipes():
+    named = {}
+    for each in (one for paper in papers() for one in experiments.find(paper)):
+        for only in re.findall(r"--only (\S+)", each.module.__doc__ or ""):
+            named[each.id] = [r.name for r in each.recipes("laptop", [0], only.split(","))]
+    assert named["symmetry/norms"] == ["symmetry/addition-relative-post-eight"]
+    assert len(named["symmetry/samplers"]) == 4
 
 
 def test_a_place_that_cannot_be_written_is_known_before_training(tmp_path):

@@ -10,7 +10,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.ledger.claim_text import count, markdown, settled, status_of
 from tenfold.ledger.claims import About, Claim
 from tenfold.ledger.rules import RuleCell
-from tenfold.ledger.statuses import entry, find, ledger, ours
+from tenfold.ledger.statuses import STATUSES, entry, find, ledger, ours
 from tenfold.results.committed import as_csv, committed, read_rows
 from tenfold.results.row_schema import EMPTY
 from tenfold.runs.recipe import Recipe
@@ -273,6 +273,9 @@ def test_headlines_come_first():
     page = markdown([make({"laptop": BOTH}), make({"laptop": NONE}, headline="longer sums")])
     before, _, after = page.partition("## Headlines")
     assert "2 claims; 2 of the papers" in before
+    assert all(
+        f"*{word}*" in before for word in STATUSES
+    )  # what each means is said above the table
     assert (
         "| longer sums (`p/c`) | t | 10 digits 0.0%, 20 digits 0.0% | laptop | against |" in after
     )

@@ -18,6 +18,8 @@ FIGURES = {
     "multiplication-3-augmented": {"figure-5"},
     "multiplication-augmented": {"augmented"},
     "samplers": {"samplers", "samplers-augmented"},
+    "norms": {"figure-2", "while-training"},
+    "norms-complexity": {"figure-8c", "uniform"},
     "no-carry": {"figure-10"},
     "text-multiplication": {"figure-7b"},
 }

@@ -30,7 +30,8 @@ LEGEND = (
     "A claim is *reproduced* if every number of its rule is on the right side of its bound, *partly* if some are, *against* if "
     "none is, and *contradicted* if none is at the paper's scale or by computation alone. It is *untested* if a model misses what "
     "the claim presupposes, and *open* if rows are missing or no number is decided. `partly (5 of 7; 1 undecided)`: 5 of 7 "
-    "numbers are on the right side, and of 1 the 95% interval contains the bound."
+    "numbers are on the right side, and of 1 the 95% interval contains the bound. The scale *laptop* is a small model that trains "
+    "in minutes on a CPU; *paper* is the published size."
 )
 FEWEST = 3  # seeds of a headline; with fewer its row says why
 ENOUGH = 90  # characters of our numbers in the list; one claim in full has them all
