@@ -3,12 +3,15 @@
 import csv
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from matplotlib import pyplot
 
 import tenfold as library
 from tenfold.core.errors import TenfoldError
+from tenfold.encodings import ALiBi
+from tenfold.league import ladder
 from tenfold.league.budget import chosen_rate, signature, trials, within_budget
 from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.ladder import climb
@@ -213,6 +216,25 @@ def test_a_ladder_ends_where_answers_end_and_is_kept(tmp_path):
     assert len(run.asked) == count
     (tmp_path / "far").mkdir()
     assert climb(ADDITION, Fading(tmp_path / "far", 500)).ended == ""
+
+
+def test_a_ladder_ends_where_code_of_ones_own_fails(tmp_path, monkeypatch):
+    class Short(Fading):
+        """Its encoding has a table that ends."""
+
+        recipe = SimpleNamespace(pe=SimpleNamespace(name="short"))
+
+        def evaluate(self, lengths, slices, n):
+            return super().evaluate([[*range(14)][lengths[0]]], slices, n)
+
+    monkeypatch.setattr(ladder, "ENCODINGS", {"short": Short})
+    climbed = climb(ADDITION, Short(tmp_path, 500))
+    assert climbed.ended.startswith("length 15 cannot be answered: IndexError: list index out of")
+    assert max(row["length"] for row in climbed.rows) == 13
+    (tmp_path / "ours").mkdir()
+    monkeypatch.setattr(ladder, "ENCODINGS", {"short": ALiBi})
+    with pytest.raises(IndexError):
+        climb(ADDITION, Short(tmp_path / "ours", 500))
 
 
 @pytest.mark.parametrize(("name", "scale", "words"), [("sums", "laptop", "track"), ("text", "desk", "scale")])  # fmt: skip
