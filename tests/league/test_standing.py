@@ -74,6 +74,14 @@ def test_the_page_shows_trained_accuracy_beside_every_score(ranked):
     assert "http" not in html
     (unfit,) = [row for row in csv.DictReader(io.StringIO(as_csv({"addition": (ADDITION, ranked)}))) if row["fits"] == "False"]  # fmt: skip
     assert float(unfit["at_trained_lengths"]) == pytest.approx(0.89)
+    assert float(unfit["at_trained_low"]) < 0.89 < float(unfit["at_trained_high"])
+    assert unfit["holds_0.99_low"] == ""  # one seed
+    (three,) = [row for row in csv.DictReader(io.StringIO(as_csv({"addition": (ADDITION, ranked)}))) if row["entry"] == "rotary"]  # fmt: skip
+    assert [float(three[f"holds_0.99_{end}"]) for end in ("low", "high", "coverage")] == [
+        1,
+        1.1,
+        0.75,
+    ]
     entries = as_json({"addition": (ADDITION, ranked)})["addition"]["entries"]
     assert all("fit_median" in each and "multiple" in each for each in entries)
 
