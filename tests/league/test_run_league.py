@@ -148,8 +148,14 @@ def test_an_encoding_of_ones_own_is_ranked_and_not_kept(table, tenfold):
             OWN.format(declared="", formula="-behind.abs().double()").replace("torch.ones(heads)", "torch.full((heads,), float('nan'))"),
             ["was not entered", "the table is as it was"],
         ),
+        (
+            "import itertools\n\nCALLS = itertools.count()\n" + OWN.format(declared="", formula="-behind.double() * self.weight.mean() if not self.training or next(CALLS) < 100 else 1 / 0"),
+            ["was not entered: ZeroDivisionError: division by zero", "mine.py, line 23)", "the table is as it was"],
+        ),
+        (OWN.format(declared="", formula="behind.double() + torch.zeros(2, 1, 1).amax(0)"), ["cannot be counted: RuntimeError", "mine.py, line 20)", "on the device of their inputs"]),
+        (OWN.format(declared="", formula="behind.double() * (1 if int(behind.max()) >= 0 else 2)"), ["cannot be counted: ", "mine.py, line 20)"]),
     ],
-    ids=["no class", "invariance", "prefix", "two-way", "two", "gradient", "axis", "shape", "attribute", "no method", "syntax", "error", "late nan", "nan"],
+    ids=["no class", "invariance", "prefix", "two-way", "two", "gradient", "axis", "shape", "attribute", "no method", "syntax", "error", "late nan", "nan", "late error", "device", "branch"],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_one_line(tenfold, table, tmp_path, text, parts):
     before = files(table / "results")

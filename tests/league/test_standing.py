@@ -3,13 +3,16 @@
 import csv
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from matplotlib import pyplot
 
 import tenfold as library
 from tenfold.core.errors import TenfoldError
+from tenfold.encodings import ALiBi
 from tenfold.features.proofs.soft_prover import check_provable
+from tenfold.league import ladder
 from tenfold.league.budget import chosen_rate, signature, trials, within_budget
 from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.ladder import climb
@@ -74,6 +77,14 @@ def test_the_page_shows_trained_accuracy_beside_every_score(ranked):
     assert "http" not in html
     (unfit,) = [row for row in csv.DictReader(io.StringIO(as_csv({"addition": (ADDITION, ranked)}))) if row["fits"] == "False"]  # fmt: skip
     assert float(unfit["at_trained_lengths"]) == pytest.approx(0.89)
+    assert float(unfit["at_trained_low"]) < 0.89 < float(unfit["at_trained_high"])
+    assert unfit["holds_0.99_low"] == ""  # one seed
+    (three,) = [row for row in csv.DictReader(io.StringIO(as_csv({"addition": (ADDITION, ranked)}))) if row["entry"] == "rotary"]  # fmt: skip
+    assert [float(three[f"holds_0.99_{end}"]) for end in ("low", "high", "coverage")] == [
+        1,
+        1.1,
+        0.75,
+    ]
     entries = as_json({"addition": (ADDITION, ranked)})["addition"]["entries"]
     assert all("fit_median" in each and "multiple" in each for each in entries)
 
@@ -231,6 +242,25 @@ def test_a_ladder_ends_where_answers_end_and_is_kept(tmp_path):
     assert len(run.asked) == count
     (tmp_path / "far").mkdir()
     assert climb(ADDITION, Fading(tmp_path / "far", 500)).ended == ""
+
+
+def test_a_ladder_ends_where_code_of_ones_own_fails(tmp_path, monkeypatch):
+    class Short(Fading):
+        """Its encoding has a table that ends."""
+
+        recipe = SimpleNamespace(pe=SimpleNamespace(name="short"))
+
+        def evaluate(self, lengths, slices, n):
+            return super().evaluate([[*range(14)][lengths[0]]], slices, n)
+
+    monkeypatch.setattr(ladder, "ENCODINGS", {"short": Short})
+    climbed = climb(ADDITION, Short(tmp_path, 500))
+    assert climbed.ended.startswith("length 15 cannot be answered: IndexError: list index out of")
+    assert max(row["length"] for row in climbed.rows) == 13
+    (tmp_path / "ours").mkdir()
+    monkeypatch.setattr(ladder, "ENCODINGS", {"short": ALiBi})
+    with pytest.raises(IndexError):
+        climb(ADDITION, Short(tmp_path / "ours", 500))
 
 
 @pytest.mark.parametrize(("name", "scale", "words"), [("sums", "laptop", "track"), ("text", "desk", "scale")])  # fmt: skip

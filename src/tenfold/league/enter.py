@@ -4,6 +4,7 @@ enter
   own_encoding     the one encoding class of a file                              runs/own_components.py
   _check_fit       whether the track has room for it                              runs/build.py
   check_laws       the laws, before anything is trained                          league/law_checks.py
+  _check_counted   whether its operations can be counted                         league/budget.py
   expected         the time, said first                                          league/run_league.py
   train_starts     rates, training, ladder                                       league/run_league.py
   standings        the new row among the committed ones                          league/standing.py
@@ -16,8 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenfold.core.errors import Misfit, TenfoldError
+from tenfold.core.registry import described
 from tenfold.encodings import ENCODINGS, PositionalEncoding
 from tenfold.encodings.encoding import WAYS
+from tenfold.league.budget import flops_per_step
 from tenfold.league.entries import ENTRIES, LeagueEntry
 from tenfold.league.law_checks import check_laws
 from tenfold.league.run_league import (
@@ -80,12 +83,18 @@ def enter(
     )
     (start, *others) = starts_of(rules, [entry], seeds)
     laws = check_laws(law_recipe(rules, start.recipe))
+    _check_counted(name, start.recipe)
     say(f"{name}: label {label}; {len(laws)} laws hold")
     say(
         f"{len(seeds)} to train, {rules.budget:.1g} operations each, {expected(rules, [start, *others], place.workers)}"
     )
     outcome = LeagueOutcome()
-    made = train_starts(rules, [start, *others], place, outcome)
+    try:
+        made = train_starts(rules, [start, *others], place, outcome)
+    except TenfoldError:
+        raise
+    except Exception as error:  # of the file's code
+        outcome.failed[name] = described(error, ENCODINGS[name])
     if outcome.failed:
         (reason, *_) = outcome.failed.values()
         raise TenfoldError(f"{name} was not entered: {reason}; the table is as it was")
@@ -130,6 +139,19 @@ def _check_fit(track: LeagueTrack, recipe: Recipe) -> None:
         build_alone(recipe)
     except Misfit as misfit:
         raise TenfoldError(f'{misfit}; the track "{track.name}" has decoders alone') from None
+
+
+def _check_counted(name: str, recipe: Recipe) -> None:
+    """Raise where operations cannot be counted, which is done on tensors without numbers (PyTorch's device meta)."""
+    try:
+        flops_per_step(recipe)
+    except TenfoldError:
+        raise
+    except Exception as error:  # of the file's code
+        raise TenfoldError(
+            f'the operations of encoding "{name}" cannot be counted: {described(error, ENCODINGS[name])}; tensors made '
+            "on the device of their inputs, and no branch on their numbers, would be right"
+        ) from error
 
 
 def law_recipe(track: LeagueTrack, recipe: Recipe) -> Recipe:

@@ -9,7 +9,9 @@ from typing import Any
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
+from tenfold.core.registry import described
 from tenfold.core.stored_files import read_json_mapping
+from tenfold.encodings import ENCODINGS
 from tenfold.league.tracks import LeagueTrack
 from tenfold.results.collect import collect
 from tenfold.results.row_schema import Row, row_key
@@ -52,6 +54,11 @@ def _climb(track: LeagueTrack, run: Run) -> Climb:
             others = run.evaluate([length], track.slices[1:], track.n) if right else []
         except TenfoldError as error:  # such as a position beyond what an encoding can represent
             return Climb(rows, f"length {length} cannot be answered: {error}")
+        except Exception as error:
+            component = ENCODINGS[run.recipe.pe.name]
+            if component.__module__.startswith("tenfold."):
+                raise  # our own fault, which needs its traceback
+            return Climb(rows, f"length {length} cannot be answered: {described(error, component)}")
         rows += [row.as_json() for row in (*first, *others)]
         without = 0 if right else without + 1
         if without == IN_A_ROW and length < track.ladder[-1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -249,6 +249,7 @@ def _values(track: LeagueTrack, one: Standing) -> dict[str, Any]:
         "held": {f"{level:g}": by for level, by in one.held.items()},
         "multiple": {f"{level:g}": one.multiple(level) for level in LEVELS},
         "worst": {f"{level:g}": one.worst(level) for level in LEVELS},
+        "interval": {f"{level:g}": one.interval(level) for level in LEVELS},
         "curve": one.curve, "slices": one.slices, "parameters": one.parameters, "steps": one.steps, "rate": one.rate,
         "seconds": one.seconds, "ended": one.ended, "commits": one.commits, "fingerprints": one.fingerprints,
     }  # fmt: skip
@@ -268,12 +269,23 @@ def as_csv(made: Table) -> str:
     return text.getvalue()
 
 
+def _held(one: Standing, level: float) -> Iterator[tuple[str, Any]]:
+    """What is held, the worst seed, and the interval for the median, which is empty with one seed."""
+    interval = one.interval(level)
+    yield "median", one.multiple(level)
+    yield "worst", one.worst(level)
+    yield "low", None if interval is None else interval.low
+    yield "high", None if interval is None else interval.high
+    yield "coverage", None if interval is None else interval.coverage
+
+
 def _flat(track: LeagueTrack, one: Standing) -> Mapping[str, Any]:
+    fit_low, fit_high = one.fit_interval or (None, None)
     return {
         "entry": one.entry, "label": one.label, "paper": paper_of(one), "layers": one.layers, "seeds": len(one.seeds),
-        "metric": track.metric, "at_trained_lengths": one.median_fit, "fits": one.fits, "proved": one.proved,
-        **{f"holds_{level:g}_{kind}": value for level in LEVELS
-           for kind, value in (("median", one.multiple(level)), ("worst", one.worst(level)))},
+        "metric": track.metric, "at_trained_lengths": one.median_fit, "at_trained_low": fit_low, "at_trained_high": fit_high,
+        "fits": one.fits, "proved": one.proved,
+        **{f"holds_{level:g}_{kind}": value for level in LEVELS for kind, value in _held(one, level)},
         "parameters": one.parameters, "steps": one.steps, "rate": one.rate, "seconds": round(one.seconds, 1),
         "fingerprints": " ".join(one.fingerprints),
     }  # fmt: skip

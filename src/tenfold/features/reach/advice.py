@@ -18,7 +18,6 @@ from tenfold.features.reach.measured_rise import Rise, measured_rises
 from tenfold.features.reach.partial_sums import WAVY, growth
 from tenfold.features.reach.receptive_field import Fields, over_heads, reach, reaches
 from tenfold.features.reach.series_by_name import UNWEIGHTED, NamedSeries, given
-from tenfold.features.reach.stated_series import ExplainsNoSeries
 
 SHARES = (0.5, 0.05, 0.01)
 LITTLE = 0.05  # the same tolerance as for a perplexity that counts as kept
@@ -162,7 +161,7 @@ def _without_options(heads: int) -> Iterator[NamedSeries]:
         kind = ENCODINGS[name]
         if _plain(name):
             yield given(name, heads)
-        elif isinstance(kind, ExplainsNoSeries):
+        elif hasattr(kind, "no_series"):  # as `stated_series.ExplainsNoSeries` has it
             yield NamedSeries(name, None, kind.no_series)
 
 
