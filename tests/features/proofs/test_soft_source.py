@@ -11,6 +11,7 @@ import torch
 import tenfold
 from tenfold.data.roles import Role
 from tenfold.data.tasks import samplers
+from tenfold.encodings.soft_window import SoftWindow
 from tenfold.features.proofs.adjoint_nodes import LayerNodes
 from tenfold.features.proofs.certify import certify_model, certify_or_check
 from tenfold.features.proofs.soft_layers import FarMixtures
@@ -191,6 +192,44 @@ def test_it_is_proved_and_answers_long_problems(trained):
     examples = task.sample(2, 200, np.random.default_rng(0), samplers.longest)
     for row in range(2):
         assert trained.ask(task.question(examples, row), which="final").right
+
+
+def test_the_verdict_names_what_is_near_and_what_far_tokens_take(trained):
+    found = certify_model(trained.model("final"), trained.built.batcher)
+    first, second = found.summary().splitlines()
+    assert first.startswith("proved in exact arithmetic at every length, without a window: far")
+    assert "a context has 2 columns, near are keys up to R = 1 column behind" in second
+    assert f"take at most {found.far['first']:.2g} to first order and 0 beyond" in second
+
+
+class LyingWindow(SoftWindow):
+    """Its bias ends to decay at a distance of 200, though it declares a series that converges."""
+
+    def bias(self, q_at, k_at):
+        return super().bias(q_at, k_at).clamp(min=-200 * self.slope)
+
+
+class LoudWindow(SoftWindow):
+    """The same from a distance of 80, where keys are as loud as near ones."""
+
+    def bias(self, q_at, k_at):
+        bias = super().bias(q_at, k_at)
+        return torch.where(bias < -80 * self.slope, 0.0, bias)
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"),
+    [(LyingWindow, "proved in exact arithmetic if its declarations hold"), (LoudWindow, "refuted")],
+)
+def test_a_window_that_lies_about_its_decay(trained, kind, verdict):
+    model = copy.deepcopy(trained.model("final"))
+    for module in model.modules():
+        if type(module) is SoftWindow:
+            module.__class__ = kind
+    found = certify_model(model, trained.built.batcher)
+    assert found.verdict == verdict
+    assert not found.proved
+    assert any(kind.__name__ in said for said in found.declared)
 
 
 def test_sabotage_is_not_proved(trained, crossed):

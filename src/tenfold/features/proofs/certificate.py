@@ -75,7 +75,7 @@ class Certificate:
 
     def summary(self) -> str:
         """The verdict and its evidence, as lines for a terminal."""
-        depends = f"every answer digit depends on {self.columns} column" + "s" * (self.columns != 1)
+        depends = self._depends()
         if not (self.wrong or self.counterexamples):
             return "\n".join([self._headline(), self._evidence(depends), *self._doubts()])
         told = f"{self.verdict}: wrong on {self.wrong:,} of {self.contexts:,} contexts; {depends}"
@@ -97,6 +97,17 @@ class Certificate:
         if self._holds:
             return f"{self.verdict}: right at every length"
         return f"{self.verdict}: no proof, since nothing bounds the rounding of float64 below the margin"
+
+    def _depends(self) -> str:
+        """What a context is; without a window, what is near, and what far tokens take where the least is left."""
+        columns = f"{self.columns} column" + "s" * (self.columns != 1)
+        if self.far is None:
+            return f"every answer digit depends on {columns}"
+        near = f"R = {self.far['columns']} column" + "s" * (self.far["columns"] != 1)
+        return (
+            f"a context has {columns}, near are keys up to {near} behind; far tokens take at most {self.far['first']:.2g} to "
+            f"first order and {self.far['remainder']:.2g} beyond, where the least is left"
+        )
 
     @property
     def _holds(self) -> bool:
