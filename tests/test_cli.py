@@ -14,8 +14,10 @@ import tenfold as library
 from tenfold.cli.app import main, parse_lengths
 from tenfold.cli.listing_commands import KINDS
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import sealed
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import shipped_names
+from tenfold.runs.terminal import print_rows
 
 SMOKE = ("train", "symmetry/addition-relative", "--scale", "smoke")
 
@@ -185,6 +187,24 @@ def test_a_trained_run_without_its_result_is_named(tenfold, run):
         assert err.count("\n") == 1
         assert "result.json is missing" in err
     assert "result.json is missing" in tenfold("ls", "runs")[1]
+
+
+def test_the_words_of_a_strangers_result_cannot_change_a_terminal(tenfold, run):
+    """With a right seal; the same for what is missing in it."""
+    result = json.loads((run / "result.json").read_text())
+    del result["seal"]
+    for key, value in (("slice", "\x1b[31mred"), ("metric", "\x1b]0;title\x07"), ("n", None)):
+        rows = [{**row, key: value} for row in result["rows"]]
+        (run / "result.json").write_bytes(sealed({**result, "rows": rows}))
+        refused(tenfold("show", run), "result.json is damaged", key)
+    (run / "result.json").write_bytes(sealed({"fingerprint": result["fingerprint"]}))
+    refused(tenfold("show", run), "result.json is damaged")
+
+
+def test_names_of_slices_are_no_markup(capsys):
+    row = {"length": 1, "metric": "exact", "value": 1.0, "low": None, "high": None, "n": 1}
+    print_rows([{**row, "slice": "[red]\x1b[2J[/red]"}])
+    assert r"[red]\x1b[2J[/red]" in capsys.readouterr().out
 
 
 def test_doctor(tenfold):

@@ -148,9 +148,11 @@ def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
         traceback.print_exc()
         code = 1
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
+        with contextlib.suppress(BaseException):  # no interrupt may lead out of here
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError):
+                    stream.flush()
         os._exit(code & 255)
 
 

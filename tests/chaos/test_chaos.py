@@ -1,11 +1,13 @@
 """A short form of the harness; `make chaos N=1000` is the full one."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.chaos.forked import run
 from tests.chaos.fuzz import turns
 
 ROOT = Path(__file__).parents[2]
@@ -14,6 +16,19 @@ ROOT = Path(__file__).parents[2]
 def test_a_command_is_fuzzed_as_often_as_it_has_parameters():
     order = turns({("ls",): 0, ("show",): 2, ("train",): 3})
     assert order == [("ls",), ("show",), ("train",), ("show",), ("train",), ("train",)]
+
+
+def test_a_case_that_is_interrupted_at_its_end_does_not_come_back(tmp_path):
+    """Else it would go on as a second harness, and remove the folder of the first."""
+
+    class Late:
+        def flush(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def action():
+        sys.stderr = Late()
+
+    assert run(action, tmp_path).code == 0
 
 
 @pytest.mark.full

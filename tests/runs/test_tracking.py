@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -12,6 +13,8 @@ from tenfold.core.errors import TenfoldError
 from tenfold.runs import tracking
 from tenfold.runs.tracking import TRACKERS, TensorBoard, Tracker, scalars
 from tenfold.runs.train import train
+
+NEEDS = pytest.mark.skipif(find_spec("tensorboard") is None, reason="needs tensorboard")
 
 
 class Crash(Exception):
@@ -47,6 +50,7 @@ def expected(run):
     return actual
 
 
+@NEEDS
 def test_tensorboard(recipe, tmp_path):
     run = train(recipe, tmp_path, track="tensorboard")
     actual, texts = curves(tmp_path)
@@ -58,6 +62,7 @@ def test_tensorboard(recipe, tmp_path):
     assert recipe.as_yaml() in written.tensor_proto.string_val[0].decode()
 
 
+@NEEDS
 @pytest.mark.parametrize("moment", [2, 6, 9])
 def test_resumed_nothing_is_there_twice(recipe, tmp_path, moment):
     """Checkpoints at steps 4 and 8: what was told after the last is told again, and shown once."""
@@ -70,6 +75,7 @@ def test_resumed_nothing_is_there_twice(recipe, tmp_path, moment):
     assert [len(text) for text in texts.values()] == [1]
 
 
+@NEEDS
 def test_asked_for_when_half_is_done(recipe, tmp_path):
     with pytest.raises(Crash):
         train(recipe, tmp_path, progress=crash_at(6))
@@ -91,12 +97,14 @@ def test_a_killed_process_loses_nothing(recipe, tmp_path):
     assert curves(tmp_path)[0] == expected(run)
 
 
+@NEEDS
 def test_fresh_forgets(recipe, tmp_path):
     train(recipe, tmp_path, track="tensorboard")
     train(recipe, tmp_path, fresh=True)
     assert not (tmp_path / "tensorboard").exists()
 
 
+@NEEDS
 def test_it_is_no_part_of_the_recipe(recipe, tmp_path):
     tracked = train(recipe, tmp_path / "tracked", track="tensorboard")
     plain = train(recipe, tmp_path / "plain")
@@ -147,6 +155,7 @@ def test_an_unknown_tracker(recipe, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@NEEDS
 def test_a_folder_that_cannot_be_written(recipe, tmp_path):
     (tmp_path / "tensorboard").touch()
     with pytest.raises(TenfoldError, match=r"cannot write to .*tensorboard"):

@@ -189,12 +189,13 @@ def show(run: RunName, /, *, json_: Annotated[Json, Parameter(name="--json")] = 
 
     `tenfold show runs/my-run`
     """
+    from tenfold.results.collect import checked_result
     from tenfold.runs.run import open_run
     from tenfold.runs.terminal import print_result
 
     opened = open_run(run)
     state = opened.progress()
-    result = opened.result() if opened.finished else None
+    result = checked_result(opened) if opened.finished else None
     if result is None and (state["step"] >= opened.recipe.train.steps or state.get("reason")):
         warnings.warn(
             f"{opened.folder} is trained, but result.json is missing; train it again", stacklevel=1

@@ -48,6 +48,7 @@ from tenfold.results.tables import (
 )
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.recipe_files import recipe_hash
+from tenfold.runs.run import Run
 from tenfold.runs.sample_log import SAMPLES_FILE
 
 __all__ = [
@@ -194,6 +195,12 @@ def check_finished(folder: Path) -> None:
         _read_run(folder)
     except LeftOut as reason:
         raise TenfoldError(f"{folder}: {reason}") from None
+
+
+def checked_result(run: Run) -> dict[str, Any]:
+    """What a run came to, after a check of all of it: a stranger may have written it."""
+    check_finished(run.folder)
+    return run.result()
 
 
 def _read_run(folder: Path) -> tuple[Row, list[Row]]:

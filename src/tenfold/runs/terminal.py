@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from tenfold.core.errors import Diverged, Stopped, TenfoldError
+from tenfold.core.errors import Diverged, Stopped, TenfoldError, printable
 from tenfold.evals.metrics import SHARES
 from tenfold.runs.build import build
 from tenfold.runs.cost import cost as cost_of
@@ -32,7 +33,7 @@ def print_result(run: Run) -> None:
     result = run.result()
     print(
         f"{result['parameters']:,} parameters, {result['steps']:,} steps in "
-        f"{result['train_seconds']:.0f} s{', ' + result['reason'] if result['reason'] else ''}; "
+        f"{result['train_seconds']:.0f} s{', ' + printable(result['reason']) if result['reason'] else ''}; "
         f"seed {result['seed']}; best checkpoint at step {result['best_step']}"
     )
     print_rows([row for row in result["rows"] if row["checkpoint"] == "best"])
@@ -57,7 +58,9 @@ def _print_shares(rows: list[dict[str, Any]]) -> None:
     for start in range(0, len(slices), fits):
         shown = slices[start : start + fits]
         title = f"% exactly right (95% interval), n = {n}{_mark(rows)}" if start == 0 else None
-        table = Table("length", *shown, *(["per token"] if start == 0 else []), title=title)
+        table = Table(
+            "length", *map(_name, shown), *(["per token"] if start == 0 else []), title=title
+        )
         for length in dict.fromkeys(row["length"] for row in rows):
             line = [_share(cells.get((length, name, "exact"))) for name in shown]
             if start == 0:
@@ -66,10 +69,15 @@ def _print_shares(rows: list[dict[str, Any]]) -> None:
         console.print(table)
 
 
+def _name(text: str) -> str:
+    """A name from a file, as it is: without control characters and without rich's markup."""
+    return escape(printable(text))
+
+
 def _mark(rows: list[dict[str, Any]]) -> str:
     """What a table says of rows that are not the run's own results."""
     used = {row["evaluated_pe"] for row in rows if row.get("evaluated_pe")}
-    return f"\nevaluated with {', '.join(sorted(used))}" if used else ""
+    return f"\nevaluated with {', '.join(map(_name, sorted(used)))}" if used else ""
 
 
 def _print_perplexity(rows: list[dict[str, Any]]) -> None:
@@ -82,7 +90,9 @@ def _print_perplexity(rows: list[dict[str, Any]]) -> None:
     if slices:
         n = max(row["n"] for row in rows)
         title = f"perplexity (95% interval) of {n:,} tokens{_mark(rows)}"
-        table = Table("tokens", *slices, *(["bits per byte"] if bits else []), title=title)
+        table = Table(
+            "tokens", *map(_name, slices), *(["bits per byte"] if bits else []), title=title
+        )
         for length in dict.fromkeys(row["length"] for row in rows):
             line = [_number(cells.get((length, name, "perplexity"))) for name in slices]
             if bits:
@@ -94,7 +104,7 @@ def _print_perplexity(rows: list[dict[str, Any]]) -> None:
         table = Table("tokens in sight", "loss", title=f"in blocks of {longest:,} tokens")
         for row in places:
             if row["length"] == longest:
-                table.add_row(row["slice"].removeprefix("position-"), _number(row))
+                table.add_row(_name(row["slice"].removeprefix("position-")), _number(row))
         console.print(table)
 
 

@@ -43,6 +43,7 @@ def test_changed_text_is_another_store(notes):
 
 
 def test_what_was_learned_is_kept(notes):
+    pytest.importorskip("tokenizers")
     first, second = BPE(300), BPE(300)
     store(notes, first)
     store(notes, second)

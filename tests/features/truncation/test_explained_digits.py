@@ -1,6 +1,7 @@
 """What decision trees explain, against means by hand and against answers that are known."""
 
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from tenfold.data.tasks.arithmetic.digitwise_addition import DigitwiseAddition
 from tenfold.data.tasks.samplers import exact
 from tenfold.evals.exact_match import Examiner
 from tenfold.features.truncation.explained_digits import explained, explained_by_model
+
+NEEDS = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs scikit-learn")
 
 
 @pytest.fixture
@@ -29,6 +32,7 @@ def by_hand(operands, digits, column):
     return 1 - left / ((digits - digits.mean()) ** 2).sum()
 
 
+@NEEDS
 def test_sums_are_explained_but_for_carries_from_further_below(sums):
     found = explained(sums.operands, sums.answer.astype(np.int64))
     assert found[:2] == [1.0, 1.0]  # nothing comes from further below the tens
@@ -40,6 +44,7 @@ def test_sums_are_explained_but_for_carries_from_further_below(sums):
     assert 0.7 < found[4] < 0.9  # the overflow knows the carry of one column
 
 
+@NEEDS
 def test_without_carries_all_is_explained():
     task = DigitwiseAddition()
     examples = task.sample(1000, 4, np.random.default_rng(0), exact)
@@ -47,11 +52,13 @@ def test_without_carries_all_is_explained():
     assert found[:4] == [1.0] * 4
 
 
+@NEEDS
 def test_noise_is_not_explained(sums):
     said = np.random.default_rng(1).integers(0, 10, (len(sums), 4))
     assert all(share < 0.05 for share in explained(sums.operands, said))
 
 
+@NEEDS
 def test_what_is_no_digit_is_left_out(sums):
     said = sums.answer.astype(np.int64)
     said[::2, 0] = 11  # an end
@@ -63,6 +70,7 @@ def test_what_is_no_digit_is_left_out(sums):
     assert found[2] is None
 
 
+@NEEDS
 def test_a_model_beside_the_truth(make_batcher, adder):
     """An adder that never looks back: its digits are digit sums, which the true ones are not."""
     examiner = Examiner(make_batcher("in_place", frame=6))

@@ -24,6 +24,7 @@ from tenfold.features.calibration.calibration import Calibration
 from tenfold.features.calibration.line_selection import Head
 from tenfold.features.calibration.question_attention import Looks, Place, looks_of
 from tenfold.features.calibration.shared_lines import InCommon, Kind
+from tenfold.results.collect import checked_result
 from tenfold.results.row_schema import Row
 from tenfold.runs.run import Run
 
@@ -229,7 +230,7 @@ def curve(run: Run, name: str) -> Curve:
     wanted = {"slice": "uniform", "metric": "exact", "checkpoint": "best"}
     points = tuple(
         Point(row["length"], (row["value"],), row["low"], row["high"], row["n"])
-        for row in run.result()["rows"]
+        for row in checked_result(run)["rows"]
         if wanted.items() <= row.items()
     )
     return Curve(

@@ -21,6 +21,7 @@ from tenfold.models.decoding import Swift
 from tenfold.models.locality import NotCertifiable, locality
 from tenfold.models.model import AttentionModel
 from tenfold.models.stack import Stack
+from tenfold.results.collect import checked_result
 from tenfold.runs.run import Run, Which
 
 KINDS: tuple[type[AttentionModel], ...] = (Decoder, Encoder, Seq2Seq)
@@ -180,7 +181,7 @@ def _curve(run: Run, which: Which, measurement: Exported | None) -> list[Exporte
     if measurement is not None:
         rows = measurement["rows"]
     else:
-        rows = run.result().get("rows", []) if run.finished else []
+        rows = checked_result(run)["rows"] if run.finished else []
     chosen = [
         row
         for row in rows

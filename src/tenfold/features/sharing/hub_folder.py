@@ -9,6 +9,7 @@ from typing import Any
 from tenfold.core.files import write_atomically
 from tenfold.core.stored_files import MANIFEST, manifest, read_json_mapping, read_stored, sealed
 from tenfold.features.sharing.model_card import Row, card_text
+from tenfold.results.collect import checked_result
 from tenfold.runs.run import Run, Which, open_run
 
 CARD, CERTIFICATE, RESULT = "README.md", "certificate.json", "result.json"
@@ -74,7 +75,7 @@ def share(
 def _rows(run: Run, which: Which) -> list[Row]:
     """The run's own measurements of a checkpoint; an exported model has none, so it is measured."""
     if run.finished:
-        return [row for row in run.result()["rows"] if row.get("checkpoint", which) == which]
+        return [row for row in checked_result(run)["rows"] if row.get("checkpoint", which) == which]
     few = min(FEW, run.recipe.eval.n)
     return [row.as_json() for row in run.evaluate(which=which, n=few)]
 
