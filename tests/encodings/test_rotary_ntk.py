@@ -43,6 +43,8 @@ def test_the_factor_of_each_row_is_on_an_axis(normal):
 
 
 def test_options(build):
+    with pytest.raises(TenfoldError, match='factor_axis is "index", the axis of the positions'):
+        build("rotary-ntk", factor_axis="index")
     with pytest.raises(TenfoldError, match="2 turned components; at least 4"):
         build("rotary-ntk", share=0.25)
     with pytest.raises(TenfoldError, match='encoding "rotary-ntk": factor is -1'):

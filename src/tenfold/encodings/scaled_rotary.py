@@ -11,6 +11,7 @@ import torch
 from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor
 
+from tenfold.core.errors import TenfoldError
 from tenfold.data.places import Places
 from tenfold.data.schemes import HUNDREDTHS
 from tenfold.encodings.exact_angles import exact_device, exactly
@@ -34,6 +35,10 @@ class ScaledRotary(Rotary):
     ) -> None:
         super().__init__(head_size, base, share, axis)
         self.factor, self.factor_axis = factor, factor_axis
+        if factor_axis == axis:
+            raise TenfoldError(
+                f'factor_axis is "{axis}", the axis of the positions themselves; an axis of factors is right, such as "stretched"'
+            )
         if factor_axis is not None:
             self.axes = frozenset({axis, factor_axis})
 

@@ -12,7 +12,7 @@ from torch import nn
 from tenfold.encodings.steady import Steady
 from tenfold.features.proofs.adjoint_bound import Layered
 from tenfold.features.proofs.adjoint_steps import Heads, Mixing, Norm
-from tenfold.features.proofs.rounding import Arithmetic
+from tenfold.features.proofs.rounding import FLOAT32, Arithmetic
 from tenfold.models.layers import Attention, Block
 
 NO_ROUNDING = Arithmetic(2.0**-110, 2.0**-1022)
@@ -57,6 +57,16 @@ def test_of_a_norm(seed, moves, apart):
     off = pulled(layer, within(seed + 4, x[0], moves), within(seed + 5, a[0, 0], apart)) - centre[0]
     most = off.norm(dim=-1).max().item()
     assert 0.1 * radius.item() < most <= radius.item()
+
+
+def test_a_norm_multiplies_what_was_lost_below_the_smallest_number():
+    """(x - mean) / s of such numbers may be 0 instead, before it is multiplied by a large gain."""
+    layer, x = nn.LayerNorm(4).double(), torch.tensor([[3.0, -1.0, 2.0, 5.0]], dtype=torch.float64)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor([2.0, 2.0**90, 2.0**100, 1.0]))
+        still = torch.zeros(1, dtype=torch.float64)
+        norm = Norm(layer, 2.0**-150 * x, still, FLOAT32)
+    assert (norm.rho[0] >= 2 * FLOAT32.tiny * layer.weight.abs()).all()
 
 
 def attend(q, k, v):

@@ -65,7 +65,8 @@ class Norm:
         self.lam, self.kappa = factor - 1, factor * (c * spread + 4 * by.tiny * self.steep)
         sizes = (x.abs() + radius.unsqueeze(-1)) * self.steep.unsqueeze(-1)
         sizes = factor.unsqueeze(-1) * (sizes + 2 * spread.unsqueeze(-1)) * self.g.abs()
-        self.rho = by.gamma(6) * sizes + by.gamma(2) * layer.bias.abs() + 2 * by.tiny
+        lost = 2 * by.tiny * (1 + self.g.abs())  # also before the product with g
+        self.rho = by.gamma(6) * sizes + by.gamma(2) * layer.bias.abs() + lost
         self.most = self.g.abs().max()
         shared = self.lam * math.sqrt(self.width) * self.most + self.kappa * self.g.norm()
         self.own = shared + self.rho.norm(dim=-1)  # (N,), in the 2-norm
