@@ -145,7 +145,7 @@ class Update:
         return got._replace(cost=priced(a, ra, self.own[at]) + more + got.cost)
 
 
-class Source:
+class NormedSource:
     """The embedded question after the encoder's last norm, which every attention to it reads."""
 
     def __init__(self, reader: Stack, x: Tensor, steady: Steady, by: Arithmetic) -> None:
@@ -158,7 +158,7 @@ class Source:
 class Across(NamedTuple):
     """What the nodes of one level see of the source."""
 
-    source: Source
+    source: NormedSource
     sight: LayerSight
     steady: Steady
 
@@ -205,7 +205,7 @@ def acrosses(
         return [None] * len(nodes.sights)
     embeds = steady(reader.encodings[0])
     assert embeds is not None
-    source, found = Source(reader, nodes.source.embedded, embeds, by), list[Across | None]()
+    source, found = NormedSource(reader, nodes.source.embedded, embeds, by), list[Across | None]()
     for layer, sight in enumerate(nodes.crossings):
         known = steady(cross[layer])
         assert known is not None
