@@ -135,10 +135,10 @@ def test_off_it_costs_nothing(recipe, tmp_path, monkeypatch):
 def test_without_tensorboard(recipe, tmp_path, monkeypatch):
     kept = builtins.__import__
 
-    def missing(name, *rest):
+    def missing(name, *rest, **named):
         if name.startswith("torch.utils.tensorboard"):
             raise ModuleNotFoundError(name)
-        return kept(name, *rest)
+        return kept(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(TenfoldError, match=r"pip install 'tenfold\[tensorboard\]'"):
