@@ -90,6 +90,12 @@ def test_a_command_that_is_off(tenfold, words, why):
     assert err.count("\n") == 1
 
 
+def test_a_negative_seed(tenfold):
+    code, _, err = tenfold("lm-eval", "export", "--out", "new", "--seed=-1")
+    assert code == 2
+    assert err == "error: the seed of problems must be 0 or more, not -1\n"
+
+
 def test_a_folder_that_has_something(tenfold, tmp_path):
     call = ("lm-eval", "export", "--lengths", "2", "--n", "3", "--out", "tasks")
     code, out, _ = tenfold(*call)

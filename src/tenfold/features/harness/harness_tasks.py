@@ -69,6 +69,8 @@ def write_tasks(
         shots: examples before each question; `lm_eval --num_fewshot` overrides it.
         seed: of the problems.
     """
+    if seed < 0:
+        raise TenfoldError(f"the seed of problems must be 0 or more, not {seed}")
     folder, examiner = Path(folder).resolve(), _examiner(task, seed)
     if written not in FORMATS:
         raise unknown("format", written, FORMATS)
