@@ -148,12 +148,13 @@ def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
         traceback.print_exc()
         code = 1
     finally:
-        with contextlib.suppress(BaseException):  # no interrupt may lead out of here
+        try:  # an interrupt that came while the command's objects were freed is raised here
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(OSError, ValueError):
                     stream.flush()
-        os._exit(code & 255)
+        finally:
+            os._exit(code & 255)
 
 
 def tenfold(*words: str) -> Action:
