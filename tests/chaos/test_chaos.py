@@ -1,5 +1,7 @@
 """A short form of the harness; `make chaos N=1000` is the full one."""
 
+import ctypes
+import functools
 import os
 import signal
 import subprocess
@@ -29,6 +31,23 @@ def test_a_case_that_is_interrupted_at_its_end_does_not_come_back(tmp_path):
         sys.stderr = Late()
 
     assert run(action, tmp_path).code == 0
+
+
+def test_a_case_that_is_interrupted_while_its_objects_are_freed_does_not_come_back(tmp_path):
+    interrupt = getattr(ctypes.CDLL(None), "raise")  # unlike Python's, it leaves the rest to later
+
+    class Freed:
+        __del__ = functools.partial(interrupt, signal.SIGINT)
+
+    def action():
+        end = SystemExit(2)
+        end.held = Freed()
+        try:
+            raise end
+        finally:
+            del end  # a cycle would keep it
+
+    assert run(action, tmp_path).code == 2
 
 
 @pytest.mark.full
