@@ -57,8 +57,8 @@ METRICS = {
 QUICK = {"convergence", "two-operations", "two-steps", "relative-upward"}
 UNTRAINED = {  # at smoke scale: answers that are all alike, nothing fitted, other counts
     "addition-absolute, explained: no rows",
-    "addition-followed, exact-at-fit, +2 digits: no rows",
-    "addition-followed, exact-at-fit, best, +2 digits: no rows",
+    "addition-followed, exact-at-fit, n + 2 digits: no rows",
+    "addition-followed, exact-at-fit, best, n + 2 digits: no rows",
 }
 OTHER_COUNTS = tuple(f"addition-{which}-from-" for which in ("absolute", "relative", "aligned"))
 
@@ -89,7 +89,7 @@ def test_an_experiment_at_smoke_scale(name, runs, tmp_path):
     for claim in read_claims("principled").claims:
         if claim.experiment == name and not claim.also:
             lacking = {each for each in missing(claim, rows) if not each.startswith(OTHER_COUNTS)}
-            lacking = {each for each in lacking if ", -2 digits" not in each}  # n is 2 there
+            lacking = {each for each in lacking if ", n - 2 digits" not in each}  # n is 2 there
             assert lacking <= UNTRAINED, claim.id
 
 

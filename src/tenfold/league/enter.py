@@ -85,11 +85,10 @@ def enter(
     laws = check_laws(law_recipe(rules, start.recipe))
     _check_counted(name, start.recipe)
     say(f"{name}: label {label}; {len(laws)} laws hold")
-    say(
-        f"{len(seeds)} to train, {rules.budget:.1g} operations each, {expected(rules, [start, *others], place.workers)}"
-    )
     outcome = LeagueOutcome()
     try:
+        time = expected(rules, [start, *others], place.workers)
+        say(f"{len(seeds)} to train, {rules.budget:.1g} operations each, {time}")
         made = train_starts(rules, [start, *others], place, outcome)
     except TenfoldError:
         raise
