@@ -232,3 +232,14 @@ def truths(batcher, batch, read):
         padded[: len(answer)] = answer[: len(padded)]
         rows.append(padded[stop : stop + read])
     return torch.from_numpy(np.stack(rows))
+
+
+def middling(model, seed, times):
+    """The model with random weights of middling size, norms apart."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in sorted(model.named_parameters()):
+            drawn = torch.randn(p.shape, generator=generator)
+            if "norm" not in name:
+                p.copy_(drawn if "embedding" in name else times * drawn)
+    return model.eval()

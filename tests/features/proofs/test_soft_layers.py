@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from tests.features.proofs.conftest import middling
 
 import tenfold
 from tenfold.data.roles import Role
@@ -46,16 +47,6 @@ def trained(layered, tmp_path_factory):
     """Trained in some seconds."""
     recipe = layered(train={"penalty": {"name": "far-attention", "weight": 1.0}})
     return tenfold.train(recipe, out=tmp_path_factory.mktemp("layers") / "adder")
-
-
-def middling(model, seed, times):
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, p in sorted(model.named_parameters()):
-            drawn = torch.randn(p.shape, generator=generator)
-            if "norm" not in name:
-                p.copy_(drawn if "embedding" in name else times * drawn)
-    return model.eval()
 
 
 def long_problems(built, seed):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.features.proofs.conftest import middling
 
 import tenfold
 from tenfold.data.roles import Role
@@ -47,16 +48,6 @@ def trained(crossed, tmp_path_factory):
     """Trained in some seconds."""
     recipe = crossed(train={"penalty": {"name": "far-attention", "weight": 1.0}})
     return tenfold.train(recipe, out=tmp_path_factory.mktemp("source") / "adder")
-
-
-def middling(model, seed, times):
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, p in sorted(model.named_parameters()):
-            drawn = torch.randn(p.shape, generator=generator)
-            if "norm" not in name:
-                p.copy_(drawn if "embedding" in name else times * drawn)
-    return model.eval()
 
 
 def adversary(model, prover, batch, place, other):
