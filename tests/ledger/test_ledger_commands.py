@@ -252,6 +252,7 @@ def test_reproducing_decides_claims(tenfold, tiny, tmp_path):
     assert (tmp_path / "results/tiny/counting/laptop/rows.csv").read_text() == rows
 
 
+@pytest.mark.full
 def test_a_changed_setting_is_written_apart_and_drawn_over_the_committed_curve(
     tenfold, tiny, tmp_path, monkeypatch
 ):
@@ -282,6 +283,7 @@ def test_a_changed_setting_is_written_apart_and_drawn_over_the_committed_curve(
     assert planned["run"] not in [run.name for run in Path("runs").iterdir()]  # only planned
 
 
+@pytest.mark.full
 def test_every_experiment_of_a_paper_is_reproduced_as_it_is(tiny, paper, tmp_path, monkeypatch):
     """What changed in the claims of the first one is no setting of the next."""
     monkeypatch.chdir(tmp_path)

@@ -107,6 +107,7 @@ def test_the_line_names_the_purpose_and_the_model(make_model):
     assert attention_in(decoder, "a proof") is decoder
 
 
+@pytest.mark.full
 def test_both_in_one_sweep(tmp_path):
     recipes = [find(path, "smoke") for path in SMOKE.values()]
     done = sweep(recipes, tmp_path / "runs", workers=1)

@@ -130,6 +130,7 @@ def written(tmp_path, model):
     return path
 
 
+@pytest.mark.full
 def test_a_mixer_is_one_file_and_one_test(run, tmp_path):
     assert "running-mean  The mean of the projected" in run("tenfold", "ls", "mixers").stdout
     done = run("pytest", "-q", "-p", "no:cacheprovider", tmp_path / "test_mean.py")
@@ -149,6 +150,7 @@ def test_a_recipe_may_name_it(run, tmp_path):
     assert 'option of mixer "running-mean" "factr"; did you mean "factor"' in wrong.stderr
 
 
+@pytest.mark.full
 def test_a_model_that_has_no_encoding_and_no_blocks(run, tmp_path):
     recipe = written(tmp_path, {"name": "constant", "scale": 0.5})
     done = run("tenfold", "train", recipe, "--out", tmp_path / "run")

@@ -138,6 +138,7 @@ def test_run_folders_come_before_a_table_beside_them(make, tmp_path):
     assert len(collect([tmp_path / "runs"]).rows) == 2  # the older table hides nothing
 
 
+@pytest.mark.full
 def test_hundred_thousand_rows(make, tmp_path):
     """They are inserted together: one after another would take minutes."""
     (row,) = collect([make()]).rows
@@ -244,6 +245,7 @@ def test_a_name_that_cannot_be_printed(make):
     assert "cannot be printed" in collect([make(name="a\x07b")]).problems[0]
 
 
+@pytest.mark.full
 @settings(max_examples=200)
 @given(data=st.data())
 def test_whatever_is_garbled_nothing_crashes(tmp_path_factory, data, measured, result_of):

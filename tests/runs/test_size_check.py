@@ -39,6 +39,7 @@ def test_the_value_is_named_and_what_would_fit_does_fit(key, value):
     check_size(changed(key, [int(fits)] if isinstance(value, list) else int(fits)), 8 * GIB)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("key", "value"), HUGE.items())
 def test_through_the_command_line_nothing_is_written(tenfold, tmp_path, key, value):
     code, out, err = tenfold("train", NAME, "--scale", "smoke", f"--{key}", value)

@@ -180,6 +180,7 @@ def test_shares_of_one_head(stages):
     assert all(0 <= value <= 1 for value in found.values())
 
 
+@pytest.mark.full
 def test_from_the_command_line(tenfold, tmp_path):
     (tmp_path / "small.yaml").write_text(small("seq2seq", model={"layers": 1}).as_yaml())
     tenfold("train", "small.yaml", "--out", "first")

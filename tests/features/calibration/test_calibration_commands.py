@@ -133,6 +133,7 @@ def test_nothing_is_written_into_the_package(tenfold, tmp_path):
     assert (tmp_path / "lines.json").exists()
 
 
+@pytest.mark.full
 def test_the_published_form_from_the_command_line(tenfold, tmp_path):
     """All choices of the paper, one of them named again; then trained on from the first weights."""
     (tmp_path / "small.yaml").write_text(

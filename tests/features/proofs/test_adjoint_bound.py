@@ -419,6 +419,7 @@ def test_shipped_models_with_forty_digits(name):
                 assert abs(computed - lead) <= lost
 
 
+@pytest.mark.full
 def test_the_bound_of_a_shipped_model(monkeypatch):
     """It is far below that of norms, and the certificate says which of the two it has."""
     run = shipped("addition-base-2")
@@ -434,6 +435,7 @@ def test_the_bound_of_a_shipped_model(monkeypatch):
     assert any("bound_by is" in line for line in found.differences(coarse.as_json()))
 
 
+@pytest.mark.full
 def test_a_certificate_by_norms_is_checked_by_norms(adder, tmp_path):
     """Also an older one, which does not say so."""
     found = certify_model(adder.model("final"), adder.built.batcher)
