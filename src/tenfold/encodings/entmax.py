@@ -1,4 +1,4 @@
-"""Alpha-entmax with a learned temperature (Vasylenko et al. 2026, arXiv 2506.16640): sparse weights, exactly 0 far below the best."""
+"""Alpha-entmax with a learned temperature (Vasylenko et al. 2025, arXiv 2506.16640): sparse weights, exactly 0 far below the best."""
 
 from __future__ import annotations
 
