@@ -269,6 +269,13 @@ def test_claims_of_each_kind_are_counted_apart():
     )
 
 
+def test_a_claim_that_a_seed_misses_is_counted_so():
+    weak = make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=SHORT, seeds=3)
+    assert count([weak, make({"laptop": BOTH})]) == (
+        "2 claims; 2 of the papers: 2 reproduced (1 of them with a seed that fails)"
+    )
+
+
 def test_headlines_come_first():
     page = markdown([make({"laptop": BOTH}), make({"laptop": NONE}, headline="longer sums")])
     before, _, after = page.partition("## How to read the tables")

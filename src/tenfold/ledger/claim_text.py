@@ -79,12 +79,21 @@ def count(entries: Sequence[Entry]) -> str:
     """The claims of each kind apart: `54 claims of the papers: 40 reproduced, 14 open; 2 our own: 2 partly`."""
     parts = []
     for kind, words in KINDS.items():
-        own = [each.status for each in entries if each.claim.kind == kind]
+        own = [each for each in entries if each.claim.kind == kind]
         if own:
-            numbers = [f"{own.count(each)} {each}" for each in STATUSES if each in own]
+            of = {status: [each for each in own if each.status == status] for status in STATUSES}
+            numbers = [
+                f"{len(of[each])} {each}{_weak_seeds(of[each])}" for each in STATUSES if of[each]
+            ]
             parts.append(f"{len(own)} {words}: {', '.join(numbers)}")
     total = f"{len(entries)} claim{'s' * (len(entries) != 1)}"
     return f"{total}; {'; '.join(parts)}" if parts else f"{total}: none"
+
+
+def _weak_seeds(entries: Sequence[Entry]) -> str:
+    """` (2 of them with a seed that fails)`, of claims that are reproduced."""
+    weak = sum(each.status == "reproduced" and each.worst_seed_fails for each in entries)
+    return f" ({weak} of them with a seed that fails)" if weak else ""
 
 
 def print_claim(entry: Entry) -> None:
