@@ -127,7 +127,7 @@ def test_scaled_rotary_obeys_the_laws(name):
     assert len(check_laws(start.recipe)) == 6
 
 
-@pytest.mark.parametrize("name", ["hinted-fire", "random-spaces", *SCALED])
+@pytest.mark.parametrize("name", ["hinted-fire", "random-spaces", "reversed-padded", *SCALED])
 def test_further_entries_have_room_for_the_whole_ladder(name):
     track = TRACKS["addition"]
     (start,) = starts_of(track, entries_of(track, name), [0])

@@ -204,6 +204,8 @@ COLUMNS = (
                 {"format": {"name": "hinted", "hints": 256}, "schemes": [{"name": "randomized", "limit": 2 * LIMIT}]}),
     LeagueEntry("random-spaces", "random spaces between the digits, a learned vector for each position", _learned("index", 1024),
                 "addition", changes={"format": "spaced"}),
+    LeagueEntry("reversed-padded", "numbers one after the other, each from its units on and padded with zeros to one width, rotary positions", "rotary",
+                "addition", changes={"format": {"name": "reversed", "operands": "reversed", "width": 1, "spare": 1}}),
     LeagueEntry("abc", "rotary with half of the budget, then anew with the lines of this attention alone (ABC)", "rotary", "columns",
                 "calibrated", stages=(LeagueStage(0.5), LeagueStage(0.5, takes="calibrated-lines"))),
     LeagueEntry("window", "pairs of roles and differences of columns, in a window of this column and the one before", _compose(*_columns(1)), "addition", "window",

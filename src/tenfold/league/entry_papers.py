@@ -68,6 +68,7 @@ PAPERS: Mapping[str, str] = {
     "columns": OURS,
     "alibi-steep": OURS,
     "hinted-fire": "Zhou et al. 2024, 2402.09371",
+    "reversed-padded": "Lee et al. 2023, 2307.03381; Shen et al. 2023, 2311.14737",
     "random-spaces": "Shen et al. 2023, 2311.14737",
     "abc": BIAS,
     "window": BIAS,
