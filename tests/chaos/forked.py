@@ -128,7 +128,7 @@ def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
     """What the child does: it never returns."""
     code = 70
     try:
-        os.setsid()
+        os.setpgid(0, 0)  # no new session, in which Linux would not heed `nice`
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for number, path in ((1, out), (2, err)):
