@@ -175,9 +175,9 @@ class Registry(Generic[T]):
             own = copy.deepcopy(options)  # a module among them belongs to one component alone
             try:
                 return component(**{k: v for k, v in supplied.items() if k in wanted}, **own)
-            except TenfoldError:
+            except (TenfoldError, KeyboardInterrupt):
                 raise
-            except Exception as error:
+            except BaseException as error:
                 if component.__module__.startswith("tenfold."):
                     raise  # our own fault, which needs its traceback
                 what = f'{self.kind} "{spec.name}" of {component.__module__}'
