@@ -141,8 +141,8 @@ def _used(pid: int) -> float:
     process = Path(f"/proc/{pid}")
     numbers = (process / "stat").read_text().rpartition(")")[2].split()
     own = sum(map(int, numbers[11:15])) / os.sysconf("SC_CLK_TCK")
-    children = (process / "task" / str(pid) / "children").read_text().split()
-    with contextlib.suppress(OSError):  # a child that has just ended; its time is its parent's now
+    with contextlib.suppress(OSError):  # one that has just ended; its time is its parent's now
+        children = (process / "task" / str(pid) / "children").read_text().split()
         return own + sum(_used(int(child)) for child in children)
     return own
 
