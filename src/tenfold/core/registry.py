@@ -197,7 +197,7 @@ class Registry(Generic[T]):
         return functools.partial(self[spec.name], **self.check(spec))
 
 
-def described(error: Exception, component: Any) -> str:
+def described(error: BaseException, component: Any) -> str:
     """An error of somebody else's component in one line: its type, its text, and the last line of that file on its way."""
     file = getattr(sys.modules.get(component.__module__), "__file__", None)
     frames = traceback.extract_tb(error.__traceback__)
