@@ -2,7 +2,8 @@
 
 from tenfold.runs.recipe_files import family, merge
 
-HALF = 229376  # steps: 128 epochs of 7/8 of 2^20
+TRAINING_SET = 2**20 * 7 // 8  # the paper's samples without those that it tests with
+HALF = 128 * TRAINING_SET // 512  # steps: 128 epochs in batches of 512
 
 # The plain encoder-decoder: sinusoids on question and answer, operands padded with zeros to one width, answer from its
 # units on (`00123+00748` -> `17800`). At length L the width is L + 1, but no less than in training.
@@ -33,7 +34,7 @@ SMOKE = {
     "eval": {"lengths": [1, 2, 4], "n": 50, "every": 10, "validation": [2], "validation_n": 20},
 }
 PAPER = {
-    "data": {"length": 6},
+    "data": {"length": 6, "sampler": {"name": "finite", "count": TRAINING_SET, "inner": "lengths"}},
     "format": {"name": "reversed", "width": 7, "spare": 1},
     "model": {
         "encoder_layers": 1, "layers": 6, "width": 128, "feedforward": 512, "heads": 8, "dropout": 0.3, "norm": "post",

@@ -10,6 +10,7 @@ from tenfold.features.calibration.calibrate import ENOUGH, calibrate, with_lines
 from tenfold.features.calibration.calibration import Calibration, Positions
 from tenfold.ledger.experiments import Lab
 from tenfold.ledger.measurements import looked_at
+from tenfold.results.collect import collect
 from tenfold.results.row_schema import Row
 from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run
@@ -66,6 +67,22 @@ def train_second(lab: Lab, stages: Sequence[Second]) -> Iterator[tuple[Second, R
     finished = {run.recipe.run_name: run for run in lab.sweep([each.recipe for each in stages])}
     for each in stages:
         yield each, finished[each.recipe.run_name]
+
+
+def rows_of_all(lab: Lab, stages: Sequence[Second]) -> Iterator[Row]:
+    """Train every different recipe once; the rows of all stages, each under its own name.
+
+    Two settings may keep the same lines, and then they are one training. Collected rows have it under its first name alone.
+    """
+    alike: dict[str, list[Second]] = {}
+    for stage in stages:
+        alike.setdefault(stage.recipe.fingerprint, []).append(stage)
+    for first, run in train_second(lab, [same[0] for same in alike.values()]):
+        for stage in alike[first.recipe.fingerprint]:
+            name = {"recipe": stage.recipe.name}
+            yield from ({**row, **name} for row in calibrated_rows(lab, stage, run))
+            if stage is not first:
+                yield from ({**row, **name} for row in collect([run.folder]).rows)
 
 
 def calibrated_rows(lab: Lab, stage: Second, run: Run) -> Iterator[Row]:

@@ -1,5 +1,7 @@
 """Recipes of the `principled` paper for sums: by what training covers, by size and by encoding."""
 
+from tenfold.papers.principled.training_sets import SUMS as TRAINING_SUMS
+from tenfold.papers.principled.training_sets import drawn_once
 from tenfold.runs.recipe_files import family, merge
 
 MILLION = 1_000_000  # steps at paper scale
@@ -291,8 +293,8 @@ UNITS_FIRST_SCALES = {
     "paper": merge(PAPER, {"format": UNITS_FIRST_PAPER}),
 }
 
-RECIPES = {
+RECIPES = drawn_once({
     **family("principled/addition-{what}", ADDITION, {"what": COVERAGE}, SCALES),
     **family("principled/addition-{size}", BY_SIZE, {"size": LARGER}, SCALES),
     **family("principled/addition-{encoding}", BY_ENCODING, {"encoding": ENCODINGS}, UNITS_FIRST_SCALES),
-}  # fmt: skip
+}, TRAINING_SUMS)  # fmt: skip

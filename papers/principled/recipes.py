@@ -12,6 +12,9 @@ from tenfold.papers.principled.addition_recipes import (
     units_first,
 )
 from tenfold.papers.principled.addition_recipes import RECIPES as SUMS
+from tenfold.papers.principled.training_sets import PRODUCTS as TRAINING_PRODUCTS
+from tenfold.papers.principled.training_sets import SUMS as TRAINING_SUMS
+from tenfold.papers.principled.training_sets import drawn_once
 from tenfold.papers.principled.upward_recipes import RECIPES as UPWARD
 from tenfold.runs.recipe_files import family, merge
 
@@ -286,17 +289,23 @@ def some(options, *labels):
 
 MODULAR_NAME = "principled/modular-{modulus}-{encoding}"
 FIFTY, HUNDRED = some(MODULI, "50"), some(MODULI, "100")
-RECIPES = {
-    **SUMS,
-    **UPWARD,
+MODULAR_SUMS = {
     **family(MODULAR_NAME, MODULAR, {"modulus": MODULI, "encoding": ABSOLUTE}, MODULAR_SCALES),
     **family(MODULAR_NAME, MODULAR, {"modulus": FIFTY | HUNDRED, "encoding": RELATIVE}, MODULAR_SCALES),
     **family(MODULAR_NAME, MODULAR, {"modulus": FIFTY, "encoding": OTHERS}, MODULAR_SCALES),
-    **family("principled/modular-product-{modulus}", PRODUCT, {"modulus": PRODUCT_MODULI}, PRODUCT_SCALES),
     **family(MODULAR_NAME, MODULAR, {"modulus": some(MODULI, "30", "50", "101"), "encoding": SUMS_BY_MINI}, MODULAR_SCALES),
-    **family("principled/modular-product-{modulus}-{size}", PRODUCT, {"modulus": some(PRODUCT_MODULI, "50", "101"), "size": PRODUCTS_BY_MINI}, PRODUCT_SCALES),
     **family("principled/modular-{modulus}-{without}", MODULAR, {"modulus": FIFTY, "without": MODULAR_HOLES}, MODULAR_SCALES),
+}  # fmt: skip
+ALL_PRODUCTS = {
+    **family("principled/modular-product-{modulus}", PRODUCT, {"modulus": PRODUCT_MODULI}, PRODUCT_SCALES),
+    **family("principled/modular-product-{modulus}-{size}", PRODUCT, {"modulus": some(PRODUCT_MODULI, "50", "101"), "size": PRODUCTS_BY_MINI}, PRODUCT_SCALES),
     **family("principled/modular-product-{modulus}-{without}", PRODUCT, {"modulus": some(PRODUCT_MODULI, "50"), "without": MODULAR_PRODUCT_HOLES}, PRODUCT_SCALES),
     **family("principled/multiplication-{without}", MULTIPLICATION, {"without": PRODUCT_HOLES}, MULTIPLICATION_SCALES),
     **family("principled/{what}", MULTIPLICATION, {"what": MULTIPLICATIONS}, MULTIPLICATION_SCALES),
 }  # fmt: skip
+RECIPES = {
+    **SUMS,
+    **UPWARD,
+    **drawn_once(MODULAR_SUMS, TRAINING_SUMS),
+    **drawn_once(ALL_PRODUCTS, TRAINING_PRODUCTS),
+}

@@ -408,14 +408,14 @@ for kind in POSITIONS:
 # and relative ones would have to learn it anew in each frame, and stay in that of 20. The last 500 steps draw uniform numbers
 # in a frame of 20, as the recipes without stages do. A multiplier is not padded, as in the paper: where one of its digits is
 # missing, heads that look for it go astray on longer numbers (LAB.md).
-# laptop scale: 5 to 8 minutes on one idle core with two digits, 12 to 20 with three, and 2 to measure it.
+# laptop scale: 5 to 8 minutes on one idle core with two digits, 30 to 45 with three, and 2 to measure it.
 HALF_AND_HALF_LENGTHS = {"name": "mixed", "easy": "numbers", "hard": "lengths"}
 CURRICULA = {
     "2": [(500, {"a0": 1}), (4000, {"a0": 1, "ab": 5})],
     "3": [
         (500, {"a00": 1}),
         (4000, {"a00": 1, "a0b": 2, "ab0": 2}),
-        (8000, {"a00": 1, "a0b": 2, "ab0": 2, "abc": 10}),
+        (24000, {"a00": 1, "a0b": 2, "ab0": 2, "abc": 10}),
     ],
 }
 

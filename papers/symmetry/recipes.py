@@ -87,7 +87,7 @@ TEXT_MULTIPLICATION = merge(
     },
 )
 # The same by the curriculum of `multiplication-3-uniform-staged`, among words from the first step on. Frames do not vary.
-# laptop scale: about an hour on one idle core.
+# laptop scale: about two hours on one idle core.
 TEXT_STAGED = merge(
     in_stages("3"),
     {"train": {"precision": "bfloat16"}, "eval": {"slices": ["uniform", "multipliers"], "n": 200}},

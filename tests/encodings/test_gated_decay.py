@@ -114,3 +114,14 @@ def test_causal_attention_only_and_nothing_rotates(build):
     with pytest.raises(TenfoldError, match='"gated-decay" is not made for two-way attention, only for causal'):  # fmt: skip
         build("gated-decay").serve(Attends.TWO_WAY)
     assert Compose(["gated-decay", "rotary"], width=8, heads=2, head_size=4).invariant == frozenset()  # fmt: skip
+
+
+@pytest.mark.parametrize("queries", [1, 4, 11])
+def test_many_tokens_by_halves_equal_pair_by_pair(pe, normal, line, queries, monkeypatch):
+    """Gates near 0, too: no factor of a product may be too large."""
+    x, at = normal(2, 11, 6) * 10, line(*range(11))
+    q, k = normal(2, 2, 3, 11, 4)
+    whole = pe.state_bias(pe.state(x, at), q, k, at, at)
+    monkeypatch.setattr("tenfold.encodings.gated_decay.FEW", 2)
+    some = pe.state_bias(pe.state(x, at), q[:, :, -queries:], k, at.last(queries), at)
+    assert_close(some.tril(11 - queries), whole[:, :, -queries:].tril(11 - queries))

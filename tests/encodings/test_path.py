@@ -62,6 +62,18 @@ def test_the_last_queries_alone(pe, normal, line):
         assert_close(some, whole[:, :, -count:])
 
 
+@pytest.mark.parametrize("queries", [1, 4, 6])
+def test_by_loops_in_blocks(pe, normal, line, queries, monkeypatch):
+    monkeypatch.setattr("tenfold.encodings.path.BLOCK", 4)
+    x, at = normal(1, 11, 6), line(*range(11))
+    q, k = normal(2, 1, 3, 11, 4)
+    actual = logits_of(pe, q[:, :, -queries:], k, x, at.last(queries), at)
+    for h, i in torch.cartesian_prod(torch.arange(3), torch.arange(11 - queries, 11)).tolist():
+        for j in range(i + 1):
+            expected = logit(pe, h, q[0, h, i], k[0, h, j], x[0], range(j + 1, i + 1))
+            assert_close(actual[0, h, i - 11, j].detach(), expected)
+
+
 def test_drop_in_by_loops(pe, normal, line):
     x, at = normal(1, 5, 6), line(*range(5))
     q, k, v = normal(3, 1, 3, 5, 4)

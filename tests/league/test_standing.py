@@ -13,7 +13,7 @@ import tenfold as library
 from tenfold.core.errors import TenfoldError
 from tenfold.encodings import ALiBi
 from tenfold.features.proofs.soft_prover import check_provable
-from tenfold.league import ladder
+from tenfold.league import ladder, league_figure
 from tenfold.league.budget import chosen_rate, signature, trials, within_budget
 from tenfold.league.entries import ENTRIES, LABELS, entries_of
 from tenfold.league.ladder import climb
@@ -105,6 +105,16 @@ def test_the_figure_has_the_best_of_each_label_and_suspects_that_fit(ranked, tmp
     assert "alibi" not in drawn
     with pytest.raises(TenfoldError, match="no entry of the track"):
         draw_league(ADDITION, ranked[-1:], tmp_path / "none")
+
+
+def test_of_lines_that_coincide_the_lower_one_is_wider(add, tmp_path, monkeypatch):
+    collected = Collected()
+    for entry, last in (("window", 1.0), ("columns", 0.995), ("learned", 0.5)):
+        add(collected, ADDITION, entry, {**RIGHT, 200: last})
+    ranked = standings(ADDITION, collected)
+    monkeypatch.setattr(league_figure, "save_files", lambda figure, path: figure.gca().lines)
+    widths = [line.get_linewidth() for line in draw_league(ADDITION, ranked, tmp_path)]
+    assert widths[0] > widths[1] == widths[2]
 
 
 def test_a_seed_whose_ladder_ended_counts_as_0_in_curves(add, tmp_path):

@@ -10,6 +10,7 @@ import yaml
 
 from tenfold.core.errors import TenfoldError
 from tenfold.ledger import experiments
+from tenfold.ledger.claim_text import FEWEST, settled
 from tenfold.ledger.claims import papers, read_claims
 from tenfold.ledger.statuses import entry, ledger
 from tenfold.results.row_schema import EMPTY
@@ -320,3 +321,30 @@ def test_what_is_refused(tmp_path, claims, message):
         ledger(shelves=(tmp_path,))
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_a_headline_asks_for_three_seeds():
+    few = [
+        e.id for key in KEYS for e in entries(key) if e.claim.headline and e.claim.seeds < FEWEST
+    ]
+    assert few == []
+
+
+def test_a_headline_that_is_not_reached_on_three_seeds_says_what_was_tried():
+    silent = [
+        each.id
+        for key in KEYS
+        for each in entries(key)
+        if each.claim.headline and not settled(each) and not each.claim.tried
+    ]
+    assert silent == []
+
+
+def test_what_a_paper_did_not_try_is_no_claim_of_it():
+    strange = [
+        claim.id
+        for key in KEYS
+        for claim in read_claims(key).claims
+        if claim.kind == "paper" and claim.theirs.startswith("not ")
+    ]
+    assert strange == []

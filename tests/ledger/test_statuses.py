@@ -269,16 +269,20 @@ def test_claims_of_each_kind_are_counted_apart():
     )
 
 
+def test_a_claim_that_a_seed_misses_is_counted_so():
+    weak = make({"laptop": rows_of(1.0, 0.0, 0.99)}, shown=SHORT, seeds=3)
+    assert count([weak, make({"laptop": BOTH})]) == (
+        "2 claims; 2 of the papers: 2 reproduced (1 of them with a seed that fails)"
+    )
+
+
 def test_headlines_come_first():
     page = markdown([make({"laptop": BOTH}), make({"laptop": NONE}, headline="longer sums")])
-    before, _, after = page.partition("## Headlines")
-    assert "2 claims; 2 of the papers" in before
-    assert all(
-        f"*{word}*" in before for word in STATUSES
-    )  # what each means is said above the table
-    assert (
-        "| longer sums (`p/c`) | t | 10 digits 0.0%, 20 digits 0.0% | laptop | against |" in after
-    )
+    before, _, after = page.partition("## How to read the tables")
+    row = "| [longer sums](#longer-sums) | t | 0/0% at 10/20 digits |  | 1 | laptop | against |"
+    assert row in before
+    assert "2 claims; 2 of the papers" in after
+    assert all(f"*{word}*" in after for word in STATUSES)  # what each means
     assert "Headlines" not in markdown([make({"laptop": BOTH})])
 
 
@@ -309,9 +313,11 @@ def test_a_claim_that_is_open_shows_the_cells_it_has():
 def test_a_headline_says_how_it_is_asked_and_if_not_reached_what_was_tried():
     tried = {"headline": "longer sums", "tried": "20,000 steps, seed 0: 3%."}
     page = markdown([make({"laptop": NONE}, **tried)])
-    assert (
-        "- **longer sums** (`p/c`, against). *Asked:* h. *Tried:* 20,000 steps, seed 0: 3%." in page
-    )
+    for words in (
+        "### longer sums\n\n- *Claim:* `p/c`, against.\n- *Asked:* h.\n- *Published:* t.\n",
+        "- *Ours:* 10 digits 0.0%, 20 digits 0.0%.\n- *Tried:* 20,000 steps, seed 0: 3%.\n",
+    ):
+        assert words in page
     three = [{**row, "seed": seed} for row in BOTH for seed in range(3)]
     reached = markdown([make({"laptop": three}, **tried)])
     assert "*Asked:* h.\n" in reached

@@ -92,6 +92,16 @@ def test_what_a_run_leaves(run, recipe):
     assert [line["step"] for line in run.metrics()] == list(range(1, 13))
 
 
+@pytest.mark.parametrize("which", ["final", "best"])
+def test_only_the_checkpoint_that_is_asked_for(recipe, tmp_path, which):
+    """It is the same run, with fewer rows."""
+    less = recipe.replace(eval={"checkpoints": [which]})
+    assert less.fingerprint == recipe.fingerprint
+    rows = train(less, tmp_path / "less").result()["rows"]
+    both = train(recipe, tmp_path / "both").result()["rows"]
+    assert rows == [row for row in both if row["checkpoint"] == which]
+
+
 def test_a_finished_run_is_returned_as_it_is(run, recipe):
     before = files(run.folder)
     again = train(recipe, run.folder, progress=lambda line: pytest.fail("it trained"))

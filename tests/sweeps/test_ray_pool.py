@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import Stopped, TenfoldError
 from tenfold.results.collect import collect, find_runs
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
@@ -132,6 +133,33 @@ def test_without_ray(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(TenfoldError, match=r"pip install 'tenfold\[ray\]'"):
         run_sweep([SMOKE], tmp_path, on="ray")
+
+
+def test_ray_that_does_not_start_is_one_line(tmp_path, monkeypatch):
+    """On a busy machine Ray raises a plain `Exception`."""
+
+    def init(*_, **__):
+        raise Exception("The current node timed out during startup.\nThis could happen")
+
+    slow = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", slow)
+    with pytest.raises(
+        TenfoldError, match=r"^Ray failed: The current node timed out during startup. This"
+    ):
+        run_sweep([SMOKE], tmp_path, on="ray")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_while_ray_waits_ends_the_sweep_in_one_line():
+    def wait(*_, **__):
+        raise SystemError("wait returned a result with an exception set") from Stopped(
+            "stopped", 15
+        )
+
+    pool = cluster.RayPool()
+    pool.ray, pool.tasks = SimpleNamespace(wait=wait), {"task": 0}
+    with pytest.raises(Stopped, match="stopped"):
+        list(pool.ended(1.0))
 
 
 def test_what_no_node_has(monkeypatch):

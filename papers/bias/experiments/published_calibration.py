@@ -12,12 +12,7 @@ minutes a task and seed on one idle core at laptop scale; finished runs are not 
 
 from tenfold.drawing import figures_from_rows as from_rows
 from tenfold.features.calibration.calibrate import AS_CODED, PUBLISHED
-from tenfold.papers.bias.second_stage import (
-    calibrated_rows,
-    second,
-    steps_again,
-    train_second,
-)
+from tenfold.papers.bias.second_stage import rows_of_all, second, steps_again
 from tenfold.runs.recipe_files import recipe
 
 TASKS = {
@@ -82,8 +77,7 @@ def measure(lab):
         for run in list(lab.runs)
         for ending, how in CHOICES.items()
     ]
-    for stage, run in train_second(lab, stages):
-        yield from calibrated_rows(lab, stage, run)
+    yield from rows_of_all(lab, stages)
 
 
 def draw(drawing):

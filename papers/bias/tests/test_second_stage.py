@@ -7,11 +7,13 @@ from tenfold.ledger import experiments
 from tenfold.papers.bias.experiments import early as early_stops
 from tenfold.papers.bias.second_stage import (
     calibrated_rows,
+    rows_of_all,
     second,
     steps_again,
     steps_until,
     train_second,
 )
+from tenfold.results.collect import collect
 from tenfold.runs.recipe_files import recipe
 from tenfold.runs.train import train
 
@@ -79,6 +81,23 @@ def test_each_stage_has_its_own_run_whatever_their_order(first, lab):
         stage.calibration.heads
     )
     assert "share-of-steps" not in rows  # neither came to 99%
+
+
+def test_settings_that_keep_the_same_lines_have_rows_of_their_own(first, lab):
+    """They are one training, of which `collect` has the first name alone."""
+    kappas = {"bias/none": 90.0, "bias/none-either": 99.0, "bias/some": 0.0}
+    stages = [second(first, name, kappa_cross=kappa) for name, kappa in kappas.items()]
+    assert stages[0].recipe.fingerprint == stages[1].recipe.fingerprint
+    added = list(rows_of_all(lab, stages))
+    assert sorted(run.recipe.name for run in lab.runs) == ["bias/none", "bias/some"]
+    rows = collect([run.folder for run in lab.runs]).rows + added
+    for metric in ("lines", "exact"):
+        assert {row["recipe"] for row in rows if row["metric"] == metric} == set(kappas)
+    values = {
+        name: [row["value"] for row in rows if (row["recipe"], row["metric"]) == (name, "exact")]
+        for name in kappas
+    }
+    assert values["bias/none"] == values["bias/none-either"]
 
 
 def test_steps_until_enough_is_right_at_the_training_length(first, monkeypatch):

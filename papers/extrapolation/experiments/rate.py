@@ -1,4 +1,4 @@
-"""Does the rate of convergence say how well perplexity is kept? 17 encodings on source code, two seeds (beyond the paper).
+"""Does the rate of convergence say how well perplexity is kept? 17 encodings on source code, three seeds (beyond the paper).
 
     tenfold reproduce extrapolation/rate
 

@@ -1,4 +1,4 @@
-"""BAM (Bianchessi et al. 2026, arXiv 2505.22842): attention with a learned prior over distance, a generalized Gaussian."""
+"""BAM (Bianchessi et al. 2025, arXiv 2505.22842): attention with a learned prior over distance, a generalized Gaussian."""
 
 from __future__ import annotations
 

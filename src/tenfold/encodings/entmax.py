@@ -1,4 +1,4 @@
-"""Alpha-entmax with a learned temperature (Vasylenko et al. 2026, arXiv 2506.16640): sparse weights, exactly 0 far below the best."""
+"""Alpha-entmax with a learned temperature (Vasylenko et al. 2025, arXiv 2506.16640): sparse weights, exactly 0 far below the best."""
 
 from __future__ import annotations
 
@@ -101,12 +101,20 @@ def entmax(logits: Tensor, alpha: float) -> Tensor:
     small, free = 4 * torch.finfo(z.dtype).eps, torch.compiler.is_exporting() or z.is_meta
     with torch.no_grad():
         for _ in range(STEPS):
-            step = _step(z, threshold, power)
+            step = _next(z, threshold, power)
             threshold = threshold + step
             if not free and bool((step.abs() <= small).all()):
                 break
     threshold = threshold + _step(z, threshold, power)
     return (z - threshold).clamp(min=0.0) ** power
+
+
+def _next(z: Tensor, threshold: Tensor, power: float) -> Tensor:
+    """As `_step`, without a gradient: fewer tensors of all pairs."""
+    above = (z - threshold).clamp_(min=0.0)
+    below = above.sign() if power == 1 else above.pow(power - 1)  # to one power less
+    slope = below.sum(-1, keepdim=True)
+    return (above.mul_(below).sum(-1, keepdim=True) - 1) / (power * slope)
 
 
 def _step(z: Tensor, threshold: Tensor, power: float) -> Tensor:

@@ -14,6 +14,8 @@ from tenfold.data.places import Places, distance
 from tenfold.encodings.encoding import Attends, PositionalEncoding
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
 
+FEW = 16  # tokens whose channels are compared pair by pair
+
 
 class GatedDecay(PositionalEncoding):
     """q.k becomes the sum over channels c of q_ic k_jc e^(G_ic - G_jc), G_ic the sum over l <= i of log sigmoid(w_c.x_l + b_c).
@@ -75,11 +77,37 @@ class GatedDecay(PositionalEncoding):
         """What the decay takes away from the logits q.k / sqrt(K)."""
         precise = torch.promote_types(state.dtype, torch.float32)  # sums get long
         total = state.cumsum(-2, dtype=precise)  # (B, H, S, K)
+        q, k, root = q.to(precise), k.to(precise), math.sqrt(q.shape[-1])
+        before = k.shape[2] - q.shape[2]  # keys that all queries come after
+        own = slice(before, None)
+        bias = _among(q, k[:, :, own], total[:, :, own])
+        if before:
+            bias = torch.cat(
+                [_after(q, k[:, :, :before], total[:, :, own], total[:, :, :before]), bias], -1
+            )
         _, related = distance(q_at[self.axis], k_at[self.axis])
-        bias: Tensor | float = 0.0
-        for c in range(self.features):  # a channel at a time: no tensor of all pairs and channels
-            faded = total[..., -q.shape[2] :, c, None] - total[..., None, :, c]  # (B, H, T, S)
-            both = q[..., c, None].to(precise) * k[..., None, :, c].to(precise)
-            bias = bias + both * torch.expm1(faded.clamp(max=0.0))  # keys ahead are hidden
-        assert isinstance(bias, Tensor)
-        return torch.where(related.unsqueeze(1), bias / math.sqrt(q.shape[-1]), 0.0)
+        return torch.where(related.unsqueeze(1), bias / root, 0.0)
+
+
+def _after(q: Tensor, k: Tensor, q_total: Tensor, k_total: Tensor) -> Tensor:
+    """Of queries (B, H, T, K) that all come after the keys (B, H, S, K): (B, H, T, S).
+
+    exp(t_i - t_j) = exp(t_i - t) exp(t - t_j), t the sum at the last key. Neither factor is above 1.
+    """
+    last = k_total[:, :, -1:]
+    faded = (q * torch.exp(q_total - last)) @ (k * torch.exp(last - k_total)).mT
+    return faded - q @ k.mT
+
+
+def _among(q: Tensor, k: Tensor, total: Tensor) -> Tensor:
+    """Of queries and keys of the same tokens, (B, H, S, S): the second half reads the first one by `_after`."""
+    size = q.shape[2]
+    if torch.compiler.is_exporting() or size <= FEW:
+        faded = total.unsqueeze(3) - total.unsqueeze(2)  # (B, H, S, S, K)
+        both = q.unsqueeze(3) * k.unsqueeze(2)
+        return (both * torch.expm1(faded.clamp(max=0.0))).sum(-1)  # keys ahead are hidden
+    one, two = slice(0, size // 2), slice(size // 2, None)
+    first, second = (_among(q[:, :, half], k[:, :, half], total[:, :, half]) for half in (one, two))
+    across = _after(q[:, :, two], k[:, :, one], total[:, :, two], total[:, :, one])
+    ahead = (0, second.shape[-1])  # hidden
+    return torch.cat([F.pad(first, ahead), torch.cat([across, second], -1)], 2)

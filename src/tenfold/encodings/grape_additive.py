@@ -1,4 +1,4 @@
-"""Additive GRAPE along a path (Zhang et al. 2026, arXiv 2512.07805): a bias that the query sums up over the tokens between."""
+"""Additive GRAPE along a path (Zhang et al. 2025, arXiv 2512.07805): a bias that the query sums up over the tokens between."""
 
 from __future__ import annotations
 

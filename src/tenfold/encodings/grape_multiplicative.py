@@ -1,4 +1,4 @@
-"""Multiplicative GRAPE (Zhang et al. 2026, arXiv 2512.07805): rotations whose frequencies are learned for each head."""
+"""Multiplicative GRAPE (Zhang et al. 2025, arXiv 2512.07805): rotations whose frequencies are learned for each head."""
 
 from __future__ import annotations
 

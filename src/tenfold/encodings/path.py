@@ -14,6 +14,8 @@ from tenfold.data.places import Places, distance
 from tenfold.encodings.encoding import Attends, PositionalEncoding
 from tenfold.encodings.learned_maps import Map, MapGroup, Pairs, grouped
 
+BLOCK = 128  # keys whose reflections are solved for at once
+
 
 class PaTH(PositionalEncoding):
     """q.k becomes q_i.(H_i ... H_{j+1} k_j), H_l = I - g_l w_l w_l', w_l = A x_l of length 1, g_l = 2 sigmoid(b.x_l + c).
@@ -24,8 +26,7 @@ class PaTH(PositionalEncoding):
     those that have a place on the axis, so attention must be causal. `compose` with `fox` is PaTH-FoX.
 
     The public code passes w through a short convolution, which can be turned off; here there is none. Queries and
-    keys are read as they are, so no other part of a composition may rotate them. Each step of decoding solves
-    for all pairs of keys.
+    keys are read as they are, so no other part of a composition may rotate them.
 
     >>> at, x = Places(index=torch.arange(3)[None]), torch.ones(1, 3, 8)
     >>> pe, q = PaTH(width=8, heads=1, head_size=4), torch.ones(1, 1, 3, 4)
@@ -76,14 +77,34 @@ class PaTH(PositionalEncoding):
         """What the reflections change of the logits q.k / sqrt(K).
 
         H_i ... H_{j+1} k_j = k_j - sum over l of c_lj w_l, where c_lj = g_l w_l.(H_{l-1} ... H_{j+1} k_j) is what token
-        l takes of key j: a triangular system of equations.
+        l takes of key j: a triangular system of equations. It is solved for `BLOCK` keys at a time, from the last ones
+        back. Queries go through the reflections of each block before they meet the keys before it, so that time grows
+        with the pairs of queries and keys.
         """
         precise = torch.promote_types(state.dtype, torch.float32)
         w, g = state.to(precise).split([self.features - 1, 1], -1)  # (B, H, S, K), (B, H, S, 1)
-        system = (g * (w @ w.mT)).tril(-1)  # (B, H, S, S), with ones on its diagonal
-        given = (g * (w @ k.to(precise).mT)).tril(-1)
-        taken = torch.linalg.solve_triangular(system, given, upper=False, unitriangular=True)
-        between = (q.to(precise) @ w.mT).tril(k_at.count - q.shape[2])  # (B, H, T, S)
-        bias = -(between @ taken) / math.sqrt(q.shape[-1])
+        q, k, taker = q.to(precise), k.to(precise), g * w
+        after = k.shape[2] - q.shape[2]  # place of the first query
+        if torch.compiler.is_exporting():
+            return self._related(_taken(q, w, taker, k, after)[0], q_at, k_at)
+        turned, parts = q, []
+        for end in range(k.shape[2], 0, -BLOCK):
+            some = slice(max(0, end - BLOCK), end)
+            own = w[:, :, some], taker[:, :, some], k[:, :, some]  # (B, H, C, K), C keys of a block
+            bias, by = _taken(turned, *own, after - some.start)
+            parts.append(bias if turned is q else bias + (turned - q) @ own[2].mT)
+            if some.start:
+                turned = turned - by @ own[1]
+        return self._related(torch.cat(parts[::-1], -1), q_at, k_at)
+
+    def _related(self, bias: Tensor, q_at: Places, k_at: Places) -> Tensor:
         _, related = distance(q_at[self.axis], k_at[self.axis])
-        return torch.where(related.unsqueeze(1), bias, 0.0)
+        return torch.where(related.unsqueeze(1), bias / math.sqrt(self.features - 1), 0.0)
+
+
+def _taken(q: Tensor, w: Tensor, taker: Tensor, k: Tensor, after: int) -> tuple[Tensor, Tensor]:
+    """What C reflections take of q.k, and of the queries along each w: both (B, H, T, C). `taker` is g w."""
+    system = (taker @ w.mT).tril(-1)  # (B, H, C, C), with ones on its diagonal
+    met = (q @ w.mT).tril(after)
+    by = torch.linalg.solve_triangular(system, met, upper=False, left=False, unitriangular=True)
+    return -by @ (taker @ k.mT).tril(-1), by

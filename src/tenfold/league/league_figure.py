@@ -27,6 +27,7 @@ SIZE = (7.2, 3.6)  # inches
 LOOK: dict[Any, Any] = {"font.size": 9, "legend.frameon": False, "axes.linewidth": 0.7}
 MOST_TICKS = 9
 OTHERS = "#6E6E6E"  # usual suspects that are not the best of their label
+CLOSE = 0.01  # of two lines that are drawn as one
 
 
 def chosen(ranked: Sequence[Standing]) -> list[Standing]:
@@ -47,8 +48,9 @@ def draw_league(track: LeagueTrack, ranked: Sequence[Standing], path: Path) -> t
     scale = 100 if is_share(track.metric) else 1
     with rc_context(LOOK):
         figure, axes = pyplot.subplots(figsize=SIZE, layout="constrained")
-        for one, style in zip(shown, _styles(shown), strict=True):
-            _draw(track, axes, one, style, scale)
+        for place, (one, style) in enumerate(zip(shown, _styles(shown), strict=True)):
+            above = sum(_alike(track, one, later) for later in shown[place + 1 :])
+            _draw(track, axes, one, style, scale, above)
         axes.axvspan(axes.get_xlim()[0], track.trained, color="#F2F2F2", lw=0, zorder=0)
         axes.set_xscale("log")
         lengths = sorted({length for one in shown for length in one.curve})
@@ -82,12 +84,15 @@ def _styles(shown: Sequence[Standing]) -> list[Style]:
     return styles
 
 
-def _draw(track: LeagueTrack, axes: Any, one: Standing, style: Style, scale: float) -> None:
+def _draw(
+    track: LeagueTrack, axes: Any, one: Standing, style: Style, scale: float, above: int = 0
+) -> None:
+    """A line on which `above` equal ones will lie is wider, so that it is seen beside them."""
     lengths = list(one.curve)
     values = [[scale * value for value in values_at(track, one, n).values()] for n in lengths]
-    middle = [statistics.median(each) for each in values]
+    middle = [scale * value for value in _medians(track, one)]
     axes.plot(
-        lengths, middle, **style.line(), lw=1.6, ms=4.5, label=f"{one.entry} ({one.label}, {_seeds(one)})",
+        lengths, middle, **style.line(), lw=1.6 + 2.5 * above, ms=4.5 + 3 * above, label=f"{one.entry} ({one.label}, {_seeds(one)})",
         markevery=[place for place, length in enumerate(lengths) if length >= track.trained], clip_on=False, zorder=3,
     )  # fmt: skip
     if len(one.seeds) > 1:
@@ -95,6 +100,17 @@ def _draw(track: LeagueTrack, axes: Any, one: Standing, style: Style, scale: flo
         axes.fill_between(
             lengths, [worst(each) for each in values], middle, color=style.color, alpha=0.15, lw=0, zorder=2,
         )  # fmt: skip
+
+
+def _medians(track: LeagueTrack, one: Standing) -> list[float]:
+    """Over seeds, at every length."""
+    return [statistics.median(values_at(track, one, length).values()) for length in one.curve]
+
+
+def _alike(track: LeagueTrack, one: Standing, other: Standing) -> bool:
+    """Whether two lines can hardly be told apart."""
+    pairs = zip(_medians(track, one), _medians(track, other), strict=False)
+    return list(one.curve) == list(other.curve) and all(abs(a - b) <= CLOSE for a, b in pairs)
 
 
 def _seeds(one: Standing) -> str:

@@ -17,7 +17,7 @@ from tenfold.drawing.html import document
 from tenfold.evals.metrics import is_share
 from tenfold.league.entries import LABELS
 from tenfold.league.entry_papers import OURS, PAPERS
-from tenfold.league.league_chart import chart, hue
+from tenfold.league.league_chart import MOST, chart, hue
 from tenfold.league.league_page_code import SCRIPT, STYLE
 from tenfold.league.run_details import read_details
 from tenfold.league.standing import Standing, read_league, shelf_folder, standings
@@ -180,7 +180,10 @@ def _way(track: LeagueTrack) -> str:
     """What the curves show, until one is pointed at."""
     if is_share(track.metric):
         return "Share of right answers; colours are labels, dotted curves do not fit."
-    return "Perplexity as a multiple of that at the trained length; colours are labels, dotted curves do not fit."
+    return (
+        f"Perplexity as a multiple of that at the trained length, {MOST:g} times and more on the upper edge; "
+        "colours are labels, dotted curves do not fit."
+    )
 
 
 def fit_words(track: LeagueTrack, one: Standing) -> str:

@@ -56,7 +56,7 @@ class LeagueTrack:
 def _eval(lengths: list[int], every: int, validation: list[int], **more: Any) -> dict[str, Any]:
     return {
         "lengths": lengths, "slices": ["uniform"], "n": 200, "every": every,
-        "validation": validation, "validation_n": 100, **more,
+        "validation": validation, "validation_n": 100, "checkpoints": ["best"], **more,
     }  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tenfold.core.files import replace_text
+from tenfold.ledger.headline_numbers import brief
+from tenfold.ledger.markdown_page import heading_id
 from tenfold.ledger.rules import Verdict
 from tenfold.ledger.statuses import STATUSES, Entry, ours
 
@@ -24,7 +26,7 @@ MARKS = {
 }  # fmt: skip
 KINDS = {"paper": "of the papers", "closed form": "by computation alone", "own": "our own"}
 LEGEND = (
-    "How to read the tables. A number of ours in percent is exact match, the share of problems whose whole answer is right; "
+    "A number of ours in percent is exact match, the share of problems whose whole answer is right; "
     "of other numbers the metric is named. It is the median of the seeds, unless `lowest`, `highest` or `mean` is said, and the "
     "worst seed stands in brackets where it differs. `A against B` compares two measurements; n is the training length. "
     "A claim is *reproduced* if every number of its rule is on the right side of its bound, *partly* if some are, *against* if "
@@ -77,12 +79,21 @@ def count(entries: Sequence[Entry]) -> str:
     """The claims of each kind apart: `54 claims of the papers: 40 reproduced, 14 open; 2 our own: 2 partly`."""
     parts = []
     for kind, words in KINDS.items():
-        own = [each.status for each in entries if each.claim.kind == kind]
+        own = [each for each in entries if each.claim.kind == kind]
         if own:
-            numbers = [f"{own.count(each)} {each}" for each in STATUSES if each in own]
+            of = {status: [each for each in own if each.status == status] for status in STATUSES}
+            numbers = [
+                f"{len(of[each])} {each}{_weak_seeds(of[each])}" for each in STATUSES if of[each]
+            ]
             parts.append(f"{len(own)} {words}: {', '.join(numbers)}")
     total = f"{len(entries)} claim{'s' * (len(entries) != 1)}"
     return f"{total}; {'; '.join(parts)}" if parts else f"{total}: none"
+
+
+def _weak_seeds(entries: Sequence[Entry]) -> str:
+    """` (2 of them with a seed that fails)`, of claims that are reproduced."""
+    weak = sum(each.status == "reproduced" and each.worst_seed_fails for each in entries)
+    return f" ({weak} of them with a seed that fails)" if weak else ""
 
 
 def print_claim(entry: Entry) -> None:
@@ -117,13 +128,14 @@ def print_claim(entry: Entry) -> None:
 
 
 def markdown(entries: Sequence[Entry]) -> str:
-    """A page of all claims, a table a paper."""
+    """A page of all claims: the headlines first, how to read them, each headline in full, then a table a paper."""
+    chosen = [each for each in entries if each.claim.headline]
     text = (
         "# Claims\n\n"
         "Every claim of the papers, with what our committed results make of it. Written by "
         "`tenfold claims --out results/CLAIMS.md`; a status follows from rules and rows, never by hand "
-        "([how](../docs/ledger.md)).\n\n"
-        f"{count(entries)}.\n\n{LEGEND}\n{headlines(entries)}"
+        f"([how](../docs/ledger.md)).\n{headlines(chosen)}\n## How to read the tables\n\n"
+        f"{count(entries)}.\n\n{LEGEND}\n{_each_headline(chosen)}"
     )
     for paper in dict.fromkeys(each.paper for each in entries):
         own = [each for each in entries if each.paper == paper]
@@ -138,30 +150,44 @@ def markdown(entries: Sequence[Entry]) -> str:
     return text
 
 
+HEADLINES = (
+    "Our numbers are medians of the seeds; where one seed is worse, its numbers stand beside. `100/0% at 4/8 digits` is 100% at 4 and 0% "
+    "at 8. Of a claim with many numbers the least favourable stands here. Each name leads to how it is asked, to all its numbers, and "
+    "to what was tried."
+)
+
+
 def headlines(entries: Sequence[Entry]) -> str:
     """The table of headline claims: what was published, what we have, and at which scale."""
-    rows = [
-        (f"{each.claim.headline} (`{each.id}`)", each.claim.theirs, ours(each), scale_of(each), _status(each))
-        for each in entries
-        if each.claim.headline
-    ]  # fmt: skip
-    if not rows:
+    if not entries:
         return ""
-    head = (
-        "\n## Headlines\n\n| headline | published | ours | scale | status |\n" + "|---" * 5 + "|\n"
-    )
-    return head + "".join(_row(cells) for cells in rows) + _asked(entries)
-
-
-def _asked(entries: Sequence[Entry]) -> str:
-    """Of each headline how it is asked, and where it is not reached, or has fewer than three seeds, what was tried."""
-    text = "\n### How each headline is asked, and what was tried where it is not reached or has fewer than three seeds\n\n"
+    columns = ("headline", "published", "ours", "worst seed", "seeds", "scale", "status")
+    text = f"\n## Headlines\n\n{HEADLINES}\n\n" + _row(columns) + "|---" * len(columns) + "|\n"
     for each in entries:
-        claim = each.claim
-        if not claim.headline:
-            continue
-        tried = f" *Tried:* {_sentence(claim.tried)}" if claim.tried and not settled(each) else ""
-        text += f"- **{claim.headline}** (`{each.id}`, {_status(each)}). *Asked:* {_sentence(claim.how)}{tried}\n"
+        name, numbers = str(each.claim.headline), brief(each)
+        rests_on = (str(each.seeds), scale_of(each)) if numbers.ours else ("", "")
+        link = f"[{name}](#{heading_id(name)})"
+        text += _row((link, each.claim.theirs, *numbers, *rests_on, _status(each)))
+    return text
+
+
+def _each_headline(entries: Sequence[Entry]) -> str:
+    """Of each headline how it is asked, its numbers, and where it is not reached, or has fewer than three seeds, what was tried."""
+    if not entries:
+        return ""
+    text = "\n## The headlines one by one\n"
+    for each in entries:
+        claim, numbers = each.claim, ours(each)
+        tried = claim.tried if claim.tried and not settled(each) else ""
+        lines = {
+            "Claim": f"`{each.id}`, {_status(each)}",
+            "Asked": claim.how,
+            "Published": claim.theirs,
+            "Ours": numbers,
+            "Tried": tried,
+        }
+        text += f"\n### {claim.headline}\n\n"
+        text += "".join(f"- *{key}:* {_sentence(words)}\n" for key, words in lines.items() if words)
     return text
 
 

@@ -31,6 +31,8 @@ class Claim(Strict):
     id: Name
     kind: Kind = "paper"
     headline: Text | None = None  # its name in the table of headlines, if it is one
+    # of a headline: what its recipes are called in that table
+    names: dict[str, Text] = pydantic.Field(default_factory=dict)
     place: Text
     says: Text
     theirs: Text
@@ -118,7 +120,16 @@ def _check(claim: Claim, sheet: Sheet) -> None:
         raise TenfoldError(
             f"`also` is {names}; it names experiments beside {claim.experiment}, each once"
         )
-    claim.rule()
+    given, shown = claim.rule()
+    cells = [cell for each in (*given, *shown) for cell in (each.where, each.other) if cell]
+    read = {name for cell in cells for name in _list(cell.recipe)}
+    for name in claim.names:
+        if name not in read:
+            raise unknown("recipe of the rule", name, read)
+
+
+def _list(value: str | list[str] | None) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else value
 
 
 def _named(values: dict[str, Any], problem: str) -> str:

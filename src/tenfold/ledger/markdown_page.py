@@ -106,13 +106,22 @@ def status(text: str) -> str:
     return f'<span class="status {name}">{sign} {name_of_status}</span>{escape(text[len(name_of_status) :])}'
 
 
+def heading_id(words: str) -> str:
+    """The id of a heading, to which `#ID` leads.
+
+    >>> heading_id("Addition, by column (6 digits)")
+    'addition-by-column-6-digits'
+    """
+    return "-".join(re.sub(r"[^\w\s-]", "", words.lower()).split()) or "part"
+
+
 def _headings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str]]:
     """Each gets an id that no other has."""
     seen: set[str] = set()
     for token, inside in itertools.pairwise(tokens):
         if token.type == "heading_open":
             words = _words(inside)
-            plain = "-".join(re.sub(r"[^\w\s-]", "", words.lower()).split()) or "part"
+            plain = heading_id(words)
             free = (f"{plain}-{number}" for number in range(1, 10**6))
             place = plain if plain not in seen else next(one for one in free if one not in seen)
             seen.add(place)

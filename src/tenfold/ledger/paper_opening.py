@@ -77,7 +77,10 @@ def verdict(entries: Sequence[Entry]) -> list[str]:
     others = [entry for entry in headlines if entry.status != "reproduced"]
     of = _several(len(headlines), "headline")
     if shown:
-        names = "; ".join(str(entry.claim.headline) for entry in shown)
+        names = "; ".join(
+            f"{entry.claim.headline}{' (but not by every seed)' * entry.worst_seed_fails}"
+            for entry in shown
+        )
         sentences.append(f"Of its {of}, {len(shown)} {_is(len(shown))} reproduced: {names}.")
     else:
         sentences.append(f"Of its {of}, none is reproduced.")

@@ -222,13 +222,13 @@ class Condition(Strict):
 
         What is equal but for rounding is neither above nor below.
         """
-        low, high = self._wanted()
+        low, high = self.wanted()
         apart = ours.less(other, self.factor)
         if low <= apart.low and apart.high <= high:
             return "holds"
         return "fails" if apart.high < low or apart.low > high else "undecided"
 
-    def _wanted(self) -> tuple[float, float]:
+    def wanted(self) -> tuple[float, float]:
         """Between which two numbers the difference must lie."""
         if self.at_least is not None:
             return -ROUNDING, math.inf
@@ -285,6 +285,15 @@ class Verdict:
     def met(self) -> bool | None:
         """Whether the values meet the bound, whatever their intervals; None where rows are missing."""
         return None if self.ours.value is None else self._meets(self.ours.value, None)
+
+    @property
+    def slack(self) -> float:
+        """How far the value is on the right side of its bound; below 0 it is on the wrong side. Needs rows."""
+        if self.ours.estimate is None:
+            raise ValueError(f"{self.ours.cell.describe()} has no rows")
+        low, high = self.condition.wanted()
+        apart = self.ours.estimate.less(self._other(None), self.condition.factor).value
+        return min(apart - low, high - apart)
 
     @property
     def failing_seeds(self) -> list[Any]:

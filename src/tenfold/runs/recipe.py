@@ -69,12 +69,13 @@ STORED = {
     "stored": True
 }  # how a recipe is validated that was read from a folder: no file is executed
 ENCODING_KEYS = ("pe", "encoder_pe", "cross_pe")
-HOUSEKEEPING = {
+HOUSEKEEPING: dict[str, dict[str, Any]] = {
     "train": {
         "log_every": True,
         "checkpoint_every": True,
         "from_": {"name": True, "checkpoint": True},  # the hash of the weights is what decides
-    }
+    },
+    "eval": {"checkpoints": True},
 }
 
 
@@ -182,6 +183,11 @@ class Evaluation(Strict):
     # lengths that choose the best checkpoint; by default the training length alone
     validation: tuple[pydantic.PositiveInt, ...] = ()
     validation_n: pydantic.PositiveInt = 200
+    # that are measured at the end
+    checkpoints: Annotated[tuple[Literal["final", "best"], ...], pydantic.Field(min_length=1)] = (
+        "final",
+        "best",
+    )
 
 
 class Recipe(Strict):

@@ -253,12 +253,13 @@ def _validate(run: Run, model: Model) -> tuple[float, Metrics]:
 def _measure(
     run: Run, state: Progress, report: Callback, log_samples: bool
 ) -> list[dict[str, Any]]:
-    """The rows of both checkpoints; where the best is the last, they are measured once."""
+    """The rows of the checkpoints that are asked for; where the best is the last, they are measured once."""
     options, rows = run.recipe.eval, []
+    asked = [which for which in CHECKPOINTS if which in options.checkpoints]
     alike = state.best_step == state.step
     with SampleLog(run.folder / SAMPLES_FILE) if log_samples else nullcontext() as log:
-        for which in CHECKPOINTS[:1] if alike else CHECKPOINTS:
-            names = CHECKPOINTS if alike else (which,)
+        for which in asked[:1] if alike else asked:
+            names = asked if alike else [which]
             about = run.folder.name, run.recipe.seed, names
             measured = run.built.source.measure(
                 run.answerer(which),

@@ -82,7 +82,10 @@ class RayPool:
         if not self.tasks:
             time.sleep(patience)
             return []
-        done, _ = self.ray.wait(list(self.tasks), timeout=patience)
+        try:
+            done, _ = self.ray.wait(list(self.tasks), timeout=patience)
+        except SystemError as error:  # Ray's form of what a signal raises while it waits
+            raise error.__cause__ or error from None
         return [(self.tasks.pop(task), self._ending(task)) for task in done]
 
     def _nodes(self) -> list[dict[str, float]]:
@@ -110,7 +113,7 @@ class RayPool:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Ray's own notices are not for our users
                 self.ray.init(self.address or "local", **quiet, **({} if self.address else here))
-        except (OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # Ray raises that itself, where a part of it starts too slowly
             reason = " ".join(str(error).split())[:160]
             where = (
                 f'the Ray cluster "{self.address}" cannot be reached'

@@ -58,3 +58,23 @@ def test_what_the_task_draws_is_fixed_too(task, rng):
 def test_none_is_refused():
     with pytest.raises(TenfoldError, match="count"):
         SAMPLERS.bind({"name": "finite", "count": 0})
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        lambda inner: {"name": "appended", "to": 9, "inner": inner},
+        lambda inner: {"name": "mixed", "easy": inner, "hard": "numbers"},
+        lambda inner: {"name": "mixed", "easy": "numbers", "hard": inner},
+        lambda inner: {"name": "patterns", "of": {"a": 1}, "inner": inner},
+    ],
+)
+def test_inside_of_another_sampler_products_are_refused(outer, rng):
+    """The multiplier would be a new one every time: 50 problems gave 19,751 of 20,000."""
+    made = TASKS.build("multiplication")
+    draw = SAMPLERS.bind(outer({"name": "finite", "count": 50, "inner": "numbers"}))
+    with pytest.raises(TenfoldError, match='"finite" inside of another one would not fix'):
+        made.sample(10, 5, rng, draw)
+    around = SAMPLERS.bind({"name": "finite", "count": 50, "inner": outer("numbers")})
+    fixed = made.sample(2000, 5, rng, around)
+    assert len({each.tobytes() for each in fixed.operands}) <= 50

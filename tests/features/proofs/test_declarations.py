@@ -14,14 +14,25 @@ from tenfold.data.tasks.arithmetic.addition import Addition
 from tenfold.encodings import Learned, NoPE, PositionalEncoding, Window
 from tenfold.evals.exact_match import Examiner
 from tenfold.features.proofs import declarations
-from tenfold.features.proofs.certify import EXACTLY, IF, PROVED, ProofCheck, certify, certify_model
+from tenfold.features.proofs.certify import (
+    EXACTLY,
+    IF,
+    PROVED,
+    ProofCheck,
+    certify,
+    certify_model,
+    own_files,
+    prove,
+)
 from tenfold.features.proofs.declarations import trusted, violations
+from tenfold.features.proofs.prover import Prover
 from tenfold.models import Decoder
 from tenfold.models.decoding import Swift, by_neighbours
 from tenfold.models.locality import locality
 from tenfold.models.locality_check import leak
 from tenfold.runs import own_components
 from tenfold.runs.build import build
+from tenfold.runs.own_files import Included
 
 WINDOW = {"behind": 1, "ahead": 0, "axis": "column", "answers": 0}
 
@@ -302,6 +313,17 @@ def test_own_components_end_training_with_a_condition(small, tmp_path):
     found = certify(run, which="final")
     assert found.conditional
     assert ProofCheck(found, None).exit_code == 3
+
+
+def test_own_files_are_a_condition(adder, model, batcher):
+    """A file of the recipe can change a class of tenfold itself, which then looks like a known one."""
+    included = Included(file="my.py", sha256="0" * 64)
+    own = own_files(adder.recipe.model_copy(update={"include": (included,)}))
+    found = prove(Prover(model, batcher), model, adjoints=False, own=own)
+    assert found.conditional
+    assert found.declared == ["own file my.py"]
+    assert "taken at its word: own file my.py" in found.summary()
+    assert own_files(adder.recipe) == []
 
 
 def test_learned_positions_of_a_known_class_count_as_known(small):

@@ -6,6 +6,7 @@ import math
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from tenfold.features.proofs.certify import (
     certify_or_check,
     export_certified,
 )
-from tenfold.features.proofs.far_bound import TURN, FarBound
+from tenfold.features.proofs.far_bound import TURN, FarBound, OutputPart
 from tenfold.features.proofs.far_keys import (
     FarKeys,
     FarPlaces,
@@ -32,8 +33,10 @@ from tenfold.features.proofs.far_keys import (
     places_of,
     possible_places,
 )
+from tenfold.features.proofs.prover import Prover
 from tenfold.features.proofs.soft_prover import Captured, SoftProver, lead, prover_of
 from tenfold.features.proofs.soft_view import soft_layers
+from tenfold.features.proofs.stop_when_proved import EVERY, Certified
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.locality_check import logits_at
 from tenfold.models.near import near_only
@@ -267,6 +270,60 @@ def test_without_a_bound_on_float64_nothing_is_proved(trained):
     assert "no proof" in found.summary()
 
 
+def test_where_numbers_cancel_nothing_is_left(soft):
+    """2^36 is added and subtracted: model and bound find margins that differ by what float64 loses."""
+    built = build(soft())
+    model = built.model().double().eval()
+    block = model.stack.blocks[0]
+    with torch.no_grad():
+        block.expand.weight[1], block.expand.bias[1] = block.expand.weight[0], block.expand.bias[0]
+        block.contract.weight[:, 0], block.contract.weight[:, 1] = 2.0**36, -(2.0**36)
+    assert SoftProver(model, built.batcher).far(model, 0.0).left == -math.inf
+
+
+def test_a_bound_about_another_model_leaves_nothing(trained, monkeypatch):
+    model = copy.deepcopy(trained.model("final")).double()
+    prover, of = SoftProver(model, trained.built.batcher), OutputPart.of.__func__
+    assert prover.far(model, 0.0).left > 0
+
+    def other(cls, layer):
+        part = of(cls, layer)
+        return part._replace(bias=part.bias + 1e-4 * torch.arange(len(part.bias)))
+
+    monkeypatch.setattr(OutputPart, "of", classmethod(other))
+    assert prover.far(model, 0.0).left == -math.inf
+
+
+def test_a_certificate_has_numbers_that_json_has(trained):
+    certificate = certify(trained, which="final")
+    lost = replace(certificate, far={**certificate.far, "left": -math.inf, "first": math.nan})
+    stored = json.loads(json.dumps(lost.as_json(), allow_nan=False))
+    assert (stored["far"]["left"], stored["far"]["first"]) == (None, None)
+    assert lost.differences(stored) == []
+    assert any("far left is" in line for line in certificate.differences(stored))
+
+
+def test_a_series_that_diverges_on_the_way_does_not_end_training(soft, monkeypatch):
+    """Kerple's numbers are learned: with p = 3 its series converges, with p = 0.5 nothing is proved yet."""
+    built = build(soft({"name": "kerple-log", "axis": "column"}))
+    model = built.model()
+    pe = model.stack.encodings[0].parts[0]
+
+    def set_p(value):
+        with torch.no_grad():
+            pe.p.fill_(value)
+            pe.a.fill_(10.0)
+
+    set_p(3.0)
+    monkeypatch.setattr(type(built), "model", lambda _: model)
+    monkeypatch.setattr(Prover, "refuted", lambda *_, **__: False)  # of near keys
+    stop = Certified(built)
+    assert stop(model, EVERY - 1) is None
+    set_p(0.5)
+    assert stop(model, EVERY) is None
+    assert stop.certificate is None
+
+
 def test_errors_of_logits_may_differ_by_head(soft):
     """Where heads pull in opposite directions, one may be more and the other less than computed."""
     built = build(soft({**SOFT, "slope": 2.0}, model={"width": 16, "heads": 2}))
@@ -414,7 +471,8 @@ def exported(trained, tmp_path):
 
 def test_the_soft_checker_accepts_and_finds_changes(exported, capsys):
     assert soft_checker.main(str(exported)) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "accepted"
+    verdict = json.loads((exported / "certificate.json").read_text())["verdict"]
+    assert capsys.readouterr().out.splitlines()[-1] == f"accepted: {verdict}"
     path = exported / "certificate.json"
     stored = json.loads(path.read_text())
     for far, words in (
@@ -425,6 +483,62 @@ def test_the_soft_checker_accepts_and_finds_changes(exported, capsys):
         assert soft_checker.main(str(exported)) == 1
         assert words in capsys.readouterr().out
     path.write_text(json.dumps({**stored, "far": {**stored["far"], "refined": 3}}))
+    assert soft_checker.main(str(exported)) == 2
+
+
+def test_the_soft_checker_finds_false_claims(exported, capsys):
+    """Bounds that are no bounds, a condition that is left out, a verdict that is not the one of its flags."""
+    path = exported / "certificate.json"
+    stored = json.loads(path.read_text())
+    proved = {"proved": True, "in_float32": True, "verdict": "proved"}
+    for values, told in (
+        ({"bound64": -1e9}, "this is no proof"),
+        ({"bound64": None}, "this is no proof"),
+        ({**proved, "bound": 0.0}, "does not exceed the bounds"),
+        ({**proved, "bound": 1e9}, "does not exceed the bounds"),
+        ({**proved, "bound": 1e9, "bound64": -2e9}, "does not exceed the bounds"),
+        ({"in_float32": not stored["in_float32"]}, "the verdict is"),
+        ({"proved": False}, "the verdict is"),
+        ({"verdict": "refuted"}, "the verdict is refuted"),
+        ({"declared": ["encoding mine.SoftWindow"]}, "this is no proof"),
+        ({"violations": ["the model sees more"]}, "this is no proof"),
+    ):
+        path.write_text(json.dumps({**stored, **values}))
+        assert soft_checker.main(str(exported)) == 1
+        assert told in capsys.readouterr().out
+    condition = {"proved": False, "in_float32": False, "verdict": "proved if its declarations hold"}
+    path.write_text(json.dumps({**stored, **condition, "conditional": True}))
+    assert soft_checker.main(str(exported)) == 1  # the numbers are right, but it is no proof
+    assert capsys.readouterr().out.splitlines()[-1] == f"accepted: {condition['verdict']}"
+
+
+def test_the_soft_checker_refuses_what_it_does_not_read(exported, capsys):
+    """A statement about another model, such as one that decays along the index, is not that of the numbers."""
+    path = exported / "certificate.json"
+    stored = json.loads(path.read_text())
+    about = stored["about"]
+
+    def with_option(part, **options):
+        parts = about["pe"]["parts"]
+        return {"pe": {**about["pe"], "parts": [{**p, **options} if n == part else p for n, p in enumerate(parts)]}}  # fmt: skip
+
+    relation = about["pe"]["parts"][1]["relation"]
+    for more in (
+        with_option(0, axis="index"),
+        with_option(0, unrelated=False),
+        with_option(0, slope=-8.0),
+        with_option(0, ahead=1),
+        with_option(1, values=True),
+        with_option(1, relation={**relation, "hub": 0}),
+        with_option(2, axis="column"),
+        {"pe": {**about["pe"], "name": "per-head"}},
+        {"model": {**about["model"], "activation": "relu"}},
+        {"format": "interleaved"},
+    ):
+        path.write_text(json.dumps({**stored, "about": {**about, **more}}))
+        assert soft_checker.main(str(exported)) == 2, more
+        assert capsys.readouterr().out.startswith("not checked: ")
+    path.write_text("{}")
     assert soft_checker.main(str(exported)) == 2
 
 
@@ -456,7 +570,8 @@ def test_the_soft_checker_stands_alone(exported):
         [sys.executable, exported.parent / "soft_checker.py", exported],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "accepted")
+    assert ran.returncode == 0
+    assert ran.stdout.splitlines()[-1].startswith("accepted: proved")
 
 
 @pytest.mark.full

@@ -34,8 +34,8 @@ def finite(
 ) -> tuple[Digits, Ints]:
     """Of `count` problems that `inner` draws once, uniformly and with replacement; `seed` decides which these are.
 
-    The problems of a smaller count are the first of a larger one. Inside of another sampler, it fixes what samplers draw:
-    a product has a new multiplier every time.
+    The problems of a smaller count are the first of a larger one. Products have it around other samplers, not inside of
+    them, where it would not fix the multiplier.
     """
     digits, lengths = training_set(count, inner.model_dump_json(), seed, length, terms, base, fit)
     chosen = rng.integers(0, count, n)

@@ -18,7 +18,7 @@ from tenfold.data.tasks.carries import draw_carries, draw_cascade
 from tenfold.data.tasks.carry_levels import Draw, Measure, common, counted, of_levels
 from tenfold.data.tasks.domains import Domain, domain
 from tenfold.data.tasks.finite import finite
-from tenfold.data.tasks.task import Digits, Ints, Sampler, significant
+from tenfold.data.tasks.task import Digits, Ints, Sampler, draws_problems, significant
 
 Drawn = tuple[Digits, Ints]
 Pattern = Annotated[str, pydantic.StringConstraints(pattern=r"^([a-z][a-z0]{0,3})$")]
@@ -166,8 +166,8 @@ def mixed(
 ) -> Drawn:
     """Each example is drawn by the sampler `hard` with probability `share`, otherwise by `easy` (by default uniform numbers)."""
     chosen = rng.random(n) < share
-    digits, drawn = SAMPLERS.bind(easy)(rng, n, length, terms, base)
-    others, their_lengths = SAMPLERS.bind(hard)(rng, int(chosen.sum()), length, terms, base)
+    digits, drawn = _drawn_by(easy, rng, n, length, terms, base)
+    others, their_lengths = _drawn_by(hard, rng, int(chosen.sum()), length, terms, base)
     _check_drawn(others, terms, hard)
     wide = np.zeros((n, terms, max(digits.shape[-1], others.shape[-1])), dtype=np.uint8)
     wide[..., : digits.shape[-1]] = digits
@@ -228,7 +228,7 @@ def _problems(
     """A function that draws problems, and a function that counts their levels."""
 
     def draw(n: int) -> Drawn:
-        drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
+        drawn = _drawn_by(inner, rng, n, length, terms, base)
         if terms > 1:
             return drawn
         return multiplied(multipliers(rng, n, multiplier, base, largest, smallest), drawn)
@@ -316,7 +316,7 @@ def patterns(
     """
     if terms != 1:
         raise TenfoldError(f"patterns of a multiplier ({', '.join(of)}) are for products")
-    many = SAMPLERS.bind(inner)(rng, n, length, terms, base)
+    many = _drawn_by(inner, rng, n, length, terms, base)
     _check_drawn(many[0], terms, inner)
     shares = np.array(list(of.values()))
     chosen = rng.choice(len(of), n, p=shares / shares.sum())
@@ -370,7 +370,7 @@ def appended(
     so the multiplier does not change. Numbers may have more than `length` digits, so the format's frame must hold `to`.
     0 stays 0.
     """
-    digits, drawn = SAMPLERS.bind(inner)(rng, n, length, terms, base)
+    digits, drawn = _drawn_by(inner, rng, n, length, terms, base)
     _check_drawn(digits, terms, inner)
     longest = max(length, int(drawn.max(initial=1)))
     if to < longest:
@@ -390,6 +390,23 @@ def shifted(digits: Digits, lengths: Ints, by: Ints, width: int) -> Drawn:
     )
     moved = np.where(inside, taken, 0).astype(np.uint8)
     return moved, np.where(digits.any(-1), lengths + by[:, None], lengths)
+
+
+def _drawn_by(
+    inner: Spec, rng: np.random.Generator, n: int, length: int, terms: int, base: int
+) -> Drawn:
+    """What an inner sampler draws.
+
+    Of one number a sampler of whole problems is refused: inside of another one it would not be handed the multiplier, which
+    would be a new one every time.
+    """
+    sampler = SAMPLERS.bind(inner)
+    if terms == 1 and draws_problems(sampler):
+        raise TenfoldError(
+            f'the sampler "{inner.name}" inside of another one would not fix a multiplier; '
+            f"put it around the other one: {{name: {inner.name}, inner: ...}}"
+        )
+    return sampler(rng, n, length, terms, base)
 
 
 def _check_drawn(digits: Digits, terms: int, sampler: Spec) -> None:

@@ -152,7 +152,7 @@ def directions_of(text: str) -> tuple[Direction, ...]:
 
 
 def accuracy(run: Run, n: int = CHECKED, which: Which = "best") -> Accuracy:
-    """Exact match on new problems that are drawn as in training."""
+    """Exact match on problems that are drawn as in training: new ones, unless the training set is fixed."""
     examiner, right = run.built.examiner(), 0
     for part in _problems(run, n, (0, 12)):
         exact, _ = examiner.grade(run.answerer(which), part, run.recipe.data.length, "training")

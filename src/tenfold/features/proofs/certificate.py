@@ -69,9 +69,16 @@ class Certificate:
     def as_json(self) -> dict[str, Any]:
         """The content of certificate.json; it also states the version and the date."""
         margin = self.margin if math.isfinite(self.margin) else None
+        far = None if self.far is None else {k: _number(value) for k, value in self.far.items()}
         verdicts = {name: getattr(self, name) for name in VERDICTS}
         made = {key: value for key, value in environment().items() if key in MADE}
-        return {**verdicts, **asdict(self), "margin": margin, "about": {**self.about, **made}}
+        return {
+            **verdicts,
+            **asdict(self),
+            "margin": margin,
+            "far": far,
+            "about": {**self.about, **made},
+        }
 
     def summary(self) -> str:
         """The verdict and its evidence, as lines for a terminal."""
@@ -164,6 +171,11 @@ class Certificate:
 
 VERDICTS = ("proved", "in_float32", "conditional")
 COMPARED = ("weights", "verdict", *VERDICTS, "contexts", "columns", "wrong", "declared", "violations", "bound_by")  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    """JSON has neither infinity nor NaN."""
+    return value if math.isfinite(value) else None
 
 
 def _alike(ours: float | None, theirs: Any, allowed: float | None) -> bool:

@@ -21,7 +21,7 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,6 +54,7 @@ from tenfold.features.proofs.soft_prover import prover_of
 from tenfold.features.proofs.soft_view import Diverging
 from tenfold.models.locality import NotCertifiable
 from tenfold.models.model import Model
+from tenfold.runs.recipe import Recipe
 from tenfold.runs.run import Run, Which, open_run
 
 ADJOINTS = (
@@ -96,7 +97,10 @@ def certify(
         return replace(diverged(model, run.built.batcher, reason), about=about(run, which))
     if message is not None:
         message(f"{len(prover.contexts):,} contexts, about {prover.seconds(model):.0f} s")
-    certificate = prove(prover, model, rounding=rounding, adjoints=adjoints, progress=progress)
+    own = own_files(run.recipe)
+    certificate = prove(
+        prover, model, rounding=rounding, adjoints=adjoints, own=own, progress=progress
+    )
     return replace(certificate, about=about(run, which))
 
 
@@ -134,10 +138,12 @@ def prove(
     *,
     rounding: bool | None = None,
     adjoints: bool | None = None,
+    own: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Certificate:
     """Check these weights on every context of the prover and state the verdict.
 
+    `own` names what was executed besides tenfold. Such code can change any class, so a proof rests on it.
     Raises `NotCertifiable` for weights that are not float32 numbers.
     """
     began = time.monotonic()
@@ -179,7 +185,7 @@ def prove(
         verdict = PROVED if bound is not None and left > bound + bound64 else EXACTLY
     if verdict in (PROVED, EXACTLY, IN_FLOAT64):
         broken = prover.violations(model, far)
-        declared = trusted(model, prover.batcher)
+        declared = [*trusted(model, prover.batcher), *own]
         verdict = "refuted" if broken else verdict
         verdict += IF if declared and verdict in (PROVED, EXACTLY) else ""
     return Certificate(
@@ -198,6 +204,11 @@ def prove(
         weights=weights_hash(model),
         seconds=time.monotonic() - began,
     )
+
+
+def own_files(recipe: Recipe) -> list[str]:
+    """The Python files of a recipe that are not of tenfold."""
+    return [f"own file {included.file}" for included in recipe.include]
 
 
 def _check_precision(model: Model) -> None:

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-END, BATCH = -1, 8192
-OPERATOR, ANSWER, OPERAND = 1, 2, 3  # roles of tokens
+END, BATCH, OPERATOR, ANSWER, OPERAND = -1, 8192, 1, 2, 3  # the last three: roles of tokens
 Column = tuple[int | None, ...]  # the digit of each operand that is read by columns; None: it has ended
 Step = Callable[[int, int, int, Column], tuple[int, int] | None]
 Weights = dict[str, Any]
@@ -83,8 +82,7 @@ def problem_of(task: Any) -> ColumnTask:
         a, b = column
         if a is None:  # as long as the first number, which is not the smaller one
             return None if borrow or b is not None else (END, 0)
-        left = a - (b or 0) - borrow
-        return left % base, int(left < 0)
+        return (left := a - (b or 0) - borrow) % base, int(left < 0)
 
     def times(hub: int, carry: int, i: int, column: Column) -> tuple[int, int]:
         (digit,) = column
@@ -178,8 +176,7 @@ def in_sight(context: Context, problem: ColumnTask, behind: int, answers: int) -
         if back < len(context.answers) and (place > behind or back < place):
             seen.append(Sight(context.answers[-1 - back], ANSWER, back))
     if problem.hub_digits:
-        digits = np.base_repr(context.hub, problem.base)[::-1]
-        seen += [Sight(int(d, problem.base), OPERAND, None, n) for n, d in enumerate(digits)]
+        seen += [Sight(int(d, problem.base), OPERAND, None, n) for n, d in enumerate(np.base_repr(context.hub, problem.base)[::-1])]
     return seen
 
 
@@ -266,21 +263,24 @@ def check(folder: Path) -> tuple[dict[str, Any], list[str]]:
         rows, right = np.arange(len(some)), logits[np.arange(len(some)), target].copy()
         logits[rows, target] = -np.inf
         margins.append(right - logits.max(1))
-    margin = np.concatenate(margins)
-    least = float(margin.min())
+    least = float((margin := np.concatenate(margins)).min())
     found = {"weights": digest, "contexts": len(contexts), "columns": behind + 1, "wrong": int((~(margin > 0)).sum())}
     different = [f"{k} is {v}, the certificate says {stored[k]}" for k, v in found.items() if stored[k] != v]
     if not abs(least - stored["margin"]) <= 1e-9:
         different.append(f"the margin is {least}, the certificate says {stored['margin']}")
+    return {**found, "margin": least}, different + false_claims(stored, found["wrong"], least)
+
+
+def false_claims(stored: dict[str, Any], wrong: int, left: float) -> list[str]:
+    """What a certificate claims although the wrong contexts, or what is `left` of the margins, do not show it."""
     bound, bound64 = (math.inf if (b := stored[k]) is None or not b > 0 else b for k in ("bound", "bound64"))
-    if stored["in_float32"] and not least > bound + bound64:
-        different.append("the margin does not exceed the bounds, the certificate says proved in float32")
-    claims = stored["proved"] or stored["verdict"] in VERDICTS.values()
-    if claims and (found["wrong"] or stored["declared"] or stored["violations"] or not least > bound64):
-        different.append("this is no proof, the certificate says proved")
-    if claims and VERDICTS.get((stored["proved"], stored["in_float32"])) != stored["verdict"]:
-        different.append(f"the verdict is {stored['verdict']}, proved is {stored['proved']}, in_float32 is {stored['in_float32']}")
-    return {**found, "margin": least}, different
+    proved, in_float32, verdict = (stored[k] for k in ("proved", "in_float32", "verdict"))
+    claims = proved or verdict in VERDICTS.values()
+    said = [
+        ("the margin does not exceed the bounds, the certificate says proved in float32", in_float32 and not left > bound + bound64),
+        ("this is no proof, the certificate says proved", claims and (wrong or stored["declared"] or stored["violations"] or not left > bound64)),
+        (f"the verdict is {verdict}, proved is {proved}, in_float32 is {in_float32}", claims and VERDICTS.get((proved, in_float32)) != verdict)]
+    return [line for line, false in said if false]
 
 
 def main(folder: str) -> int:

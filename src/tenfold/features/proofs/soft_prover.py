@@ -62,6 +62,7 @@ from tenfold.models.near import Near, near_only
 SMALL = 1024  # contexts in a batch: what far keys do takes memory
 WIDEST = 3  # columns behind the query that may be near
 FADED = -1.0  # the bias of the nearest far key, at most
+AGREE = 1e-6  # relative, between the margins of the model and those of the bound
 UNDERFLOW = -106.0  # the exponential of a lower number is exactly 0 in float32
 COUNTED = 4096  # columns up to which keys are looked for that have a weight in float32
 KEYS = 16  # near keys besides: of the query's own column, operators, a hub
@@ -258,19 +259,19 @@ class SoftProver(Prover):
                     known = possible_places(self.contexts, some, place, self.near, groups)
                     possible = known if closer else None
                     found = bound.influence(seen, keys, self._targets(some), error, possible)
-                    self._confirm(logits, found)
-                    yield some, found
+                    yield some, self._confirmed(logits, found)
 
     def _targets(self, rows: Ints) -> Tensor:
         output = self.contexts.output[rows]
         return torch.from_numpy(np.where(output == END, self.batcher.task.vocabulary.end, output))
 
-    def _confirm(self, logits: Tensor, found: FarInfluence) -> None:
-        """The two ways to compute the margins, by the model and by the bound, agree."""
+    def _confirmed(self, logits: Tensor, found: FarInfluence) -> FarInfluence:
+        """Nothing is left where the model and the bound find different margins: large numbers cancel, or it is another model."""
         lead = logits.gather(1, found.margin.argmax(1)[:, None]) - logits
         other = found.margin.isfinite()
-        apart = (lead[other] - found.margin[other]).abs().max().item()
-        assert not apart > 1e-6 * (1 + lead.abs().max().item()), "the bound is about another model"
+        apart = torch.where(other, lead - found.margin, 0.0).abs().amax(1, keepdim=True)
+        agree = apart <= AGREE * (1 + lead.abs().amax(1, keepdim=True))
+        return found._replace(first=torch.where(agree | ~other, found.first, math.inf))
 
     def failing(self, model: Model) -> dict[str, str] | None:
         return failing_problem(model, self.batcher)

@@ -13,11 +13,13 @@ from tenfold.features.proofs.certify import (
     Certificate,
     about,
     certify,
+    own_files,
     prove,
     write_certificate,
 )
 from tenfold.features.proofs.prover import Prover
 from tenfold.features.proofs.soft_prover import check_provable, prover_of
+from tenfold.features.proofs.soft_view import Diverging
 from tenfold.models import Model
 from tenfold.runs.build import Built
 from tenfold.runs.run import Run
@@ -47,9 +49,17 @@ class Certified:
     def __call__(self, model: Model, step: int) -> str | None:
         if self.prover is None:
             self.prover = prover_of(model, self.built.batcher)
-        if step % EVERY or self.prover.refuted(model, seed=step):
+        if step % EVERY:
             return None
-        certificate = prove(self.prover, model, rounding=not self.exactly)
+        try:
+            if self.prover.refuted(model, seed=step):
+                return None
+            own = own_files(self.built.recipe)
+            certificate = prove(self.prover, model, rounding=not self.exactly, own=own)
+        except (
+            Diverging
+        ):  # a learned decay may leave the range in which its series converges, and come back
+            return None
         enough = (PROVED, EXACTLY) if self.exactly else (PROVED,)
         if certificate.verdict.removesuffix(IF) in enough:
             self.certificate = certificate
