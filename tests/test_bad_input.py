@@ -101,6 +101,8 @@ def test_a_title_that_is_no_text(tenfold, make):
 def test_problems_that_no_memory_holds(tenfold):
     said = one_line(tenfold("eval", "successor", "--lengths", 10**13, "--n", 1))
     assert "a length of 10,000,000,000,000 needs about" in said
+    words = ("calibrate", "successor", "--out", "lines.json", "--samples", 10**13)
+    assert "10,000,000,000,000 problems of length" in one_line(tenfold(*words))
 
 
 @pytest.mark.parametrize("alpha", ["0", "1e400", "-inf", "nan"])

@@ -584,6 +584,11 @@ def test_files_that_hold_no_questions(tenfold, proved, questions, tmp_path):
     refused(tenfold("ask", proved, "1+1", "--file", "noise"), "2 words")
 
 
+def test_a_question_without_an_end_is_refused(tenfold, proved, monkeypatch):
+    monkeypatch.setattr("tenfold.runs.answer.LARGEST_TEXT", 1000)
+    refused(tenfold("ask", proved, "--file", "/dev/zero"), "a question is longer than 1,000")
+
+
 def test_ask_one_long_question(tenfold, proved):
     code, out, _ = tenfold("ask", proved, f"{'1' * 300}+1", "--machine", "--json")
     assert code == 0

@@ -20,7 +20,7 @@ import tenfold
 from tenfold.cli.app import COMMANDS
 
 FULL = {
-    "kills": 500,
+    "kills": 1000,
     "events": 500,
     "power": 200,
     "signals": 200,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HANG = 30.0  # seconds
-SHOWN = (0.3, 0.5, 1.0, 3.0)  # seconds, after which a command that says what it does is interrupted
+SHOWN = (0.2, 0.5, 1.0)  # seconds, after which a command that says what it does is interrupted
 MEMORY = 4 * 2**30  # bytes
 Action = Callable[[], None]
 
@@ -27,7 +27,7 @@ class Ended:
     code: int
     out: str
     err: str
-    seconds: float
+    seconds: float  # of all computing
     memory: int  # bytes, the most that it had
     hung: bool
 
@@ -65,7 +65,6 @@ def run(
     out, err = folder / ".out", folder / ".err"
     for path in (out, err):
         path.touch()  # a process may be killed before it opens them
-    began = time.monotonic()
     sys.stdout.flush()
     sys.stderr.flush()
     if (pid := os.fork()) == 0:
@@ -97,8 +96,17 @@ def run(
     text = [path.read_bytes().decode(errors="replace") for path in (out, err)]
     for path in (out, err):
         path.unlink(missing_ok=True)
-    seconds, code = time.monotonic() - began, os.waitstatus_to_exitcode(status)
+    seconds, code = used.ru_utime + used.ru_stime, os.waitstatus_to_exitcode(status)
     return Ended(code, *text, seconds, used.ru_maxrss * 1024, hung)
+
+
+def signal_after(pid: int, seconds: float, number: int) -> None:
+    """Send a signal once a process has computed so long, however busy the machine is, unless it ends before."""
+    began = _computed(pid)
+    while _computed(pid) - began < seconds and not has_ended(pid):
+        time.sleep(0.001)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def _ends(
@@ -113,22 +121,37 @@ def _ends(
     return True
 
 
+def _computed(pid: int) -> float:
+    """Seconds that a process's main thread has computed, to the nanosecond."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
 def _waited(pid: int) -> float:
     """Seconds that a process was ready, and no core was free."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a child has ended, and nobody has waited for it yet."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 def _used(pid: int) -> float:
-    """Seconds that a process has computed."""
-    numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+    """Seconds that a process and its children have computed."""
+    process = Path(f"/proc/{pid}")
+    numbers = (process / "stat").read_text().rpartition(")")[2].split()
+    own = sum(map(int, numbers[11:15])) / os.sysconf("SC_CLK_TCK")
+    with contextlib.suppress(OSError):  # one that has just ended; its time is its parent's now
+        children = (process / "task" / str(pid) / "children").read_text().split()
+        return own + sum(_used(int(child)) for child in children)
+    return own
 
 
 def _become(action: Action, folder: Path, out: Path, err: Path) -> None:
     """What the child does: it never returns."""
     code = 70
     try:
-        os.setsid()
+        os.setpgid(0, 0)  # no new session, in which Linux would not heed `nice`
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for number, path in ((1, out), (2, err)):

@@ -21,13 +21,15 @@ import yaml
 from cyclopts import App
 from tests.chaos.damage import DamageAttacks
 from tests.chaos.forked import SHOWN, run, tenfold
+from tests.chaos.sweeps import fork_workers
 from tests.chaos.training import RECIPE
-from tests.chaos.words import KEYS, PYTHON, TEXTS, VALUES, value
+from tests.chaos.words import CHANGES, KEYS, LINES, PYTHON, TEXTS, VALUES, value
 
 from tenfold.cli.app import app
 
 LEFT_ALONE = {"--help", "-h", "--version", "--install-completion"}
 WRITTEN = ("fuzzed.yaml", "fuzzed.json", "fuzzed.py")
+WRONG = (0.03, 0.1, 0.5)  # shares of a command's values: where most are right, it comes to its work
 SKIPPED = {"demo"}  # without parameters; it trains for a minute
 
 
@@ -62,6 +64,7 @@ class FuzzAttacks:
         grid = {"recipe": "own.yaml", "grid": {"pe": ["alibi", "none"]}, "seeds": [0, 1]}
         (self.whole / "grid.yaml").write_text(yaml.safe_dump(grid))
         (self.whole / "text.txt").write_text("a line of text\n" * 50)
+        (self.whole / "question.txt").write_text("12+345\n")
         os.environ["TENFOLD_CACHE"] = str(folder / "cache")
         os.environ["HOME"] = str(folder)
 
@@ -70,7 +73,12 @@ class FuzzAttacks:
         line = [*words, *self._arguments(words, draw)]
         self._restore()
         self._write_files(draw)
-        problem = run(tenfold(*line), self.place, shown=draw.choice(SHOWN)).problem()
+
+        def command() -> None:
+            fork_workers()
+            tenfold(*line)()
+
+        problem = run(command, self.place, shown=draw.choice(SHOWN)).problem()
         if problem is None:
             return None
         kept = self.place.with_name(f"failed-{number}")
@@ -86,7 +94,9 @@ class FuzzAttacks:
             self.before = _listing(self.place)
 
     def _arguments(self, words: tuple[str, ...], draw: random.Random) -> list[str]:
-        positional, flags = [], []
+        positional: list[str] = []
+        flags: list[str] = []
+        wrong = draw.choice(WRONG)
         for argument in self.commands[words]:
             if not argument.parse or "*" in argument.names:
                 continue
@@ -94,45 +104,58 @@ class FuzzAttacks:
             name = argument.names[0].lstrip("-").lower()
             if kind == "POSITIONAL_ONLY" or (kind == "POSITIONAL_OR_KEYWORD" and argument.required):
                 if (argument.required and draw.random() < 0.95) or draw.random() < 0.5:
-                    positional.append(value(name, hint, draw))
+                    positional.append(self._one(name, hint, draw, wrong))
             elif kind == "VAR_POSITIONAL":
-                positional += self._several(name, hint, draw)
-            elif draw.random() < 0.2:
-                flags += self._flag(argument.names[0], name, hint, draw)
-        if draw.random() < 0.03:
+                positional += self._several(words, name, hint, draw, wrong)
+            elif draw.random() < (0.95 if argument.required else 0.2):
+                flags += self._flag(argument.names[0], name, hint, draw, wrong)
+        if draw.random() < 0.1 * wrong:
             flags.append(draw.choice(TEXTS))
         mixed = [*positional, *flags]
         if words == ("redraw",) and not any(word.startswith("--out") for word in mixed):
             mixed += ["--out", "new"]  # the results of this checkout are not to be drawn again
         return mixed if words != ("train",) else [*mixed, *self._small(draw)]
 
-    def _several(self, name: str, hint: Any, draw: random.Random) -> list[str]:
+    @staticmethod
+    def _several(
+        words: tuple[str, ...], name: str, hint: Any, draw: random.Random, wrong: float
+    ) -> list[str]:
         if name != "overrides":
-            return [value(name, hint, draw) for _ in range(draw.choice([0, 1, 1, 2, 3]))]
+            if words in LINES and draw.random() >= wrong:
+                return draw.choice(LINES[words])
+            return [value(name, hint, draw, wrong) for _ in range(draw.choice([0, 1, 1, 2, 3]))]
         changes = []
         for _ in range(draw.choice([0, 1, 1, 2, 3])):
-            shown = draw.choice(
-                [json.dumps(draw.choice(VALUES)), str(draw.choice(VALUES)), draw.choice(TEXTS)]
-            )
-            changes += [f"--{draw.choice(KEYS)}", shown]
+            key, shown = draw.choice(CHANGES)
+            if draw.random() < wrong:
+                key = draw.choice(KEYS)
+                shown = draw.choice(
+                    [json.dumps(draw.choice(VALUES)), str(draw.choice(VALUES)), draw.choice(TEXTS)]
+                )
+            changes += [f"--{key}", shown]
         return changes
+
+    @staticmethod
+    def _one(name: str, hint: Any, draw: random.Random, wrong: float) -> str:
+        if typing.get_origin(hint) is typing.Literal and draw.random() >= wrong:
+            return str(draw.choice(typing.get_args(hint)))
+        return value(name, hint, draw, wrong)
 
     @staticmethod
     def _small(draw: random.Random) -> list[str]:
         """Most trainings only count, or are so small that they end."""
-        return draw.choice([["--dry-run"], ["--scale", "smoke"], ["--scale", "smoke"], []])
+        return draw.choice([["--dry-run"], ["--scale", "smoke"], ["--train.steps", "3"], []])
 
-    @staticmethod
-    def _flag(flag: str, name: str, hint: Any, draw: random.Random) -> list[str]:
+    def _flag(
+        self, flag: str, name: str, hint: Any, draw: random.Random, wrong: float
+    ) -> list[str]:
         if hint is bool:
             return [flag]
-        several = (
-            2 if typing.get_origin(hint) is tuple and Ellipsis not in typing.get_args(hint) else 1
-        )
-        inner = typing.get_args(hint)[0] if typing.get_origin(hint) is tuple else hint
-        if typing.get_origin(inner) is typing.Literal and draw.random() < 0.8:
-            return [flag, str(draw.choice(typing.get_args(inner)))]
-        values = [value(name, inner, draw) for _ in range(several)]
+        origin, inner = typing.get_origin(hint), hint
+        if origin in (tuple, list):
+            inner = typing.get_args(hint)[0]
+        several = 2 if origin is tuple and Ellipsis not in typing.get_args(hint) else 1
+        values = [self._one(name, inner, draw, wrong) for _ in range(several)]
         return [f"{flag}={values[0]}"] if several == 1 and draw.random() < 0.5 else [flag, *values]
 
     def _write_files(self, draw: random.Random) -> None:

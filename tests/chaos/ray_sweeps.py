@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.forked import run
+from tests.chaos.forked import has_ended, run
 from tests.chaos.sweeps import SweepAttacks, results, sweep
 
 PATIENT = 150.0  # seconds of a driver's own time, or four times as many of any; workers import torch first
@@ -112,8 +112,7 @@ def _begins(pid: int, place: Path) -> bool:
     """Wait until a run has begun; False if the driver ended before, or does not come to it."""
     until = time.monotonic() + 4 * PATIENT
     while not any((place / "runs").glob("*/recipe.yaml")):
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "Z" or time.monotonic() > until:
+        if has_ended(pid) or time.monotonic() > until:
             return False
         time.sleep(0.02)
     return True

@@ -134,9 +134,7 @@ class SweepAttacks:
 def sweep(on: str = "local", address: str | None = None) -> Action:
     def action() -> None:
         if on == "local":
-            context = multiprocessing.get_context("fork")
-            local_pool.multiprocessing = _Forking(context)  # type: ignore[assignment]
-            local_pool._work = _work
+            fork_workers()
         lease.Lease.__init__.__defaults__ = (0.0, 3.0)  # seconds without a renewal, not a minute
         recipes = [RECIPE.replace(seed=seed) for seed in range(SEEDS)]
         try:
@@ -146,6 +144,13 @@ def sweep(on: str = "local", address: str | None = None) -> Action:
             raise SystemExit(error.exit_code) from None
 
     return action
+
+
+def fork_workers() -> None:
+    """Have the workers of local sweeps forked from this process, so that they need not import torch."""
+    context = multiprocessing.get_context("fork")
+    local_pool.multiprocessing = _Forking(context)  # type: ignore[assignment]
+    local_pool._work = _work
 
 
 class _Forking:

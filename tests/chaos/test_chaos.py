@@ -6,10 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from tests.chaos.forked import run
+from tests.chaos.forked import run, signal_after
 from tests.chaos.fuzz import turns
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,26 @@ def test_a_case_that_is_interrupted_while_its_objects_are_freed_does_not_come_ba
             del end  # a cycle would keep it
 
     assert run(action, tmp_path).code == 2
+
+
+def test_a_signal_comes_after_computing_and_not_after_waiting(tmp_path):
+    """Else all kills would come before the first step where other work has the cores."""
+
+    def action():
+        time.sleep(0.2)  # as a process that waits for a core
+        (tmp_path / "computes").touch()
+        while True:
+            pass
+
+    ended = run(action, tmp_path, during=lambda pid: signal_after(pid, 0.05, signal.SIGKILL))
+    assert ended.code == -signal.SIGKILL
+    assert (tmp_path / "computes").exists()
+    assert 0.04 < ended.seconds < 5.0
+
+
+def test_a_signal_is_not_waited_for_by_a_process_that_has_ended(tmp_path):
+    ended = run(lambda: None, tmp_path, during=lambda pid: signal_after(pid, 60.0, signal.SIGKILL))
+    assert ended.code == 0
 
 
 @pytest.mark.full

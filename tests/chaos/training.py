@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chaos.disk import Disk
-from tests.chaos.forked import Ended, run, tenfold
+from tests.chaos.forked import Ended, run, signal_after, tenfold
 
 from tenfold.runs import lease
 from tenfold.runs.recipe import Recipe
@@ -38,6 +38,7 @@ RECIPE = Recipe.of(
         "eval": {"lengths": [2, 3], "slices": ["uniform"], "n": 8, "every": 5, "validation_n": 8},
     }
 )  # fmt: skip
+KILL = signal.SIGKILL
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSTOP)
 
 
@@ -51,9 +52,8 @@ class TrainingAttacks:
         self.command = tenfold("train", str(recipe), "--out", "run", "--log-samples")
         place = self._place("alone")
         self.events = 0
-        began = time.monotonic()
         ended = run(self._watched(place / "run", self._count(place / "events")), place)
-        self.seconds = time.monotonic() - began
+        self.seconds = ended.seconds
         if ended.code:
             raise SystemExit(f"training that is left alone fails: {ended.err}")
         self.events = int((place / "events").read_text())
@@ -64,7 +64,7 @@ class TrainingAttacks:
         place = self._place(f"kill-{number}")
         for _ in range(draw.choice([1, 1, 2])):
             moment = draw.uniform(0.0, self.seconds)
-            run(self.command, place, during=lambda pid, m=moment: _signal(pid, m, signal.SIGKILL))
+            run(self.command, place, during=lambda pid, m=moment: signal_after(pid, m, KILL))
         return self._resumed(place)
 
     def kill_at_event(self, number: int, draw: random.Random) -> str | None:
@@ -108,7 +108,7 @@ class TrainingAttacks:
         moment, soon = draw.uniform(0.0, self.seconds), draw.uniform(0.0, 0.05)
 
         def during(pid: int) -> None:
-            _signal(pid, moment, sent)
+            signal_after(pid, moment, sent)
             if sent == signal.SIGSTOP:
                 _signal(pid, soon, signal.SIGCONT)
             if again is not None:

@@ -80,6 +80,15 @@ def test_a_component_of_another_package_that_fails_is_one_line():
     assert isinstance(error.value.__cause__, ValueError)  # a program sees where it was raised
 
 
+def test_a_component_that_raises_what_is_no_exception_is_one_line(monkeypatch):
+    def fail(self, width):
+        raise BaseException("x")
+
+    monkeypatch.setattr(Broken, "__init__", fail)
+    with pytest.raises(TenfoldError, match="cannot be built: BaseException: x"):
+        THINGS.build("broken", width=8)
+
+
 def test_unknown_option():
     with pytest.raises(TenfoldError, match=r'unknown option .* "siez"; did you mean "size"'):
         THINGS.build(Spec(name="thing", options={"siez": 5}), width=1)

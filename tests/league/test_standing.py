@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ from tenfold.league.league_chart import chart
 from tenfold.league.league_figure import _draw, _styles, caption, chosen, draw_league
 from tenfold.league.league_page import as_csv, as_json, page
 from tenfold.league.league_text import entries_table, table_lines
+from tenfold.league.run_details import DETAILS, read_details
 from tenfold.league.standing import standings, values_at
 from tenfold.league.tracks import TRACKS, track_at
 from tenfold.models.locality import encodings_of
@@ -252,6 +254,56 @@ def test_a_ladder_ends_where_answers_end_and_is_kept(tmp_path):
     assert len(run.asked) == count
     (tmp_path / "far").mkdir()
     assert climb(ADDITION, Fading(tmp_path / "far", 500)).ended == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace('"value": 1.0', '"value": 0.9', 1), "changed after it was"),
+        (lambda text: text[:100], "is damaged: "),
+        (lambda text: "[]", "does not hold a ladder"),
+        (lambda text: json.dumps({**json.loads(text), "rows": [3], "seal": None}), "is damaged"),
+    ],
+)
+def test_a_damaged_ladder_is_refused(tmp_path, change, said):
+    climb(ADDITION, Fading(tmp_path, 12))
+    path = tmp_path / ladder.LADDER_FILE
+    path.write_text(change(path.read_text()))
+    with pytest.raises(TenfoldError, match=said) as caught:
+        climb(ADDITION, Fading(tmp_path, 12))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: [{**row, "value": 7.0} for row in rows], "is damaged: value is 7"),
+        (lambda rows: [{**row, "n": "a"} for row in rows], "is damaged: "),
+        (lambda rows: [3], "is damaged: rows.0"),
+    ],
+)  # fmt: skip
+def test_rows_of_a_ladder_of_an_earlier_version_are_checked(tmp_path, change, said):
+    """It had no seal."""
+    climbed = climb(ADDITION, Fading(tmp_path, 12))
+    path = tmp_path / ladder.LADDER_FILE
+    stored = json.loads(path.read_text())
+    del stored["seal"]
+    path.write_text(json.dumps(stored))
+    assert climb(ADDITION, Fading(tmp_path, 12)) == climbed
+    path.write_text(json.dumps({**stored, "rows": change(stored["rows"])}))
+    with pytest.raises(TenfoldError, match=said):
+        climb(ADDITION, Fading(tmp_path, 12))
+
+
+@pytest.mark.parametrize(
+    "details", [[], {"a": 3}, {"a": {"stages": 3}}, {"a": {"stages": [3]}}, {"a": {"stages": [{"steps": "x", "seconds": 1.0}]}},
+    {"a": {"ended": 3}}, {"a": {"stages": [{"steps": -1, "seconds": 1.0}]}}],
+)  # fmt: skip
+def test_damaged_details_are_one_line(tmp_path, details):
+    (tmp_path / DETAILS).write_text(json.dumps(details))
+    with pytest.raises(TenfoldError, match=f"{DETAILS} is damaged: ") as caught:
+        read_details(tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_ladder_ends_where_code_of_ones_own_fails(tmp_path, monkeypatch):

@@ -176,6 +176,7 @@ def test_figures_of_an_experiment_are_part_of_its_results(shelf, tmp_path):
     [
         ("x = 1", 'defines neither "grid" nor "measure"'),
         ("1/0", "failed: ZeroDivisionError"),
+        ("raise BaseException('x')", "failed: BaseException: x"),
         ("def measure(lab): return [{'valeu': 1}]", 'column of tiny/bad "valeu"; did you mean'),
         (
             "def measure(lab): return [{'recipe': 'a', 'metric': 'm'}]",

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tenfold.core.errors import TenfoldError
-from tenfold.results.committed import as_csv, as_runs, read_rows
+from tenfold.results.committed import as_csv, as_runs, read_rows, read_runs
 from tenfold.results.row_schema import COLUMNS
 
 
@@ -102,3 +102,12 @@ def test_a_line_with_too_many_values(place):
     path.write_text(path.read_text()[:-1] + ",more\n")
     with pytest.raises(TenfoldError, match="a line has too many values"):
         read_rows(path)
+
+
+@pytest.mark.parametrize("runs", [3, [3], ["a"], [{}], [{"recipe": {}, "environment": {}}]])
+def test_damaged_runs_are_one_line(place, runs):
+    path = place([row()]).with_name("runs.json")
+    path.write_text(json.dumps({"rows": 1, "runs": runs}))
+    with pytest.raises(TenfoldError, match=r"runs\.json is damaged: ") as caught:
+        read_runs(path)
+    assert "\n" not in str(caught.value)

@@ -20,6 +20,7 @@ from tenfold.runs.build import build
         ({"schemes": ["shiftd"]}, 'unknown scheme "shiftd"'),
         ({"model": {"encoder_layers": 7}}, 'kind "decoder" has no encoder_layers'),
         ({"train": {"device": "meta"}}, 'device "meta" cannot be used here'),
+        ({"train": {"device": "privateuseone"}}, 'device "privateuseone" cannot be used here'),
         ({"pe": {"name": "learned", "limit": -1}}, "limit is -1; input should be greater than 0"),
         ({"pe": {"name": "rotary", "base": 0}}, "base is 0; input should be greater than 0"),
         ({"schemes": [{"name": "cyclic", "period": 0}]}, "period is 0"),

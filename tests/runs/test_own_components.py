@@ -129,6 +129,7 @@ def test_wrong_names_are_one_line(own, tenfold, reference, message):
         ("\nx = 1 / 0\n", "my.py failed: ZeroDivisionError: division by zero (line 2)"),
         ("\n\ndef f(:\n", "my.py failed: SyntaxError: invalid syntax (line 3)"),
         ("raise SystemExit('bye')\n", "my.py failed: SystemExit: bye (line 1)"),
+        ("raise BaseException('x')\n", "my.py failed: BaseException: x (line 1)"),
         ("x = 1\n", "my.py defines no component; a subclass of "),
         (
             "from tenfold import ALiBi\nclass Mine(ALiBi):\n    name = 'alibi'\n",

@@ -125,7 +125,9 @@ def test_fresh(broken, recipe):
 
 
 def test_fresh_with_another_recipe(run, recipe):
+    (run.folder / "ladder.json").write_text("measured on the first weights")
     other = train(recipe.replace(train={"lr": 0.02}), run.folder, fresh=True)
+    assert not (run.folder / "ladder.json").exists()
     assert Run.open(run.folder).recipe.train.lr == 0.02
     assert other.finished
 

@@ -131,6 +131,8 @@ def test_bad_grids_are_one_line(write, text, message):
         ("grid = []", "empty grid"),
         ("1 / 0", "ZeroDivisionError"),
         ("raise SystemExit", "SystemExit"),
+        ("raise BaseException('x')", "BaseException: x"),
+        ("def grid(scale): raise BaseException('x')", "BaseException: x"),
         ("grid = lambda scale: 1 / 0", "ZeroDivisionError"),
         (PYTHON + "grid = [base, base]", "is there twice"),
     ],

@@ -175,9 +175,9 @@ class Registry(Generic[T]):
             own = copy.deepcopy(options)  # a module among them belongs to one component alone
             try:
                 return component(**{k: v for k, v in supplied.items() if k in wanted}, **own)
-            except TenfoldError:
+            except (TenfoldError, KeyboardInterrupt):
                 raise
-            except Exception as error:
+            except BaseException as error:
                 if component.__module__.startswith("tenfold."):
                     raise  # our own fault, which needs its traceback
                 what = f'{self.kind} "{spec.name}" of {component.__module__}'
@@ -197,7 +197,7 @@ class Registry(Generic[T]):
         return functools.partial(self[spec.name], **self.check(spec))
 
 
-def described(error: Exception, component: Any) -> str:
+def described(error: BaseException, component: Any) -> str:
     """An error of somebody else's component in one line: its type, its text, and the last line of that file on its way."""
     file = getattr(sys.modules.get(component.__module__), "__file__", None)
     frames = traceback.extract_tb(error.__traceback__)

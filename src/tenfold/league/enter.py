@@ -23,12 +23,12 @@ from tenfold.encodings.encoding import WAYS
 from tenfold.league.budget import flops_per_step
 from tenfold.league.entries import ENTRIES, LeagueEntry
 from tenfold.league.law_checks import check_laws
+from tenfold.league.run_details import read_details
 from tenfold.league.run_league import (
     LeagueOutcome,
     LeaguePlace,
     Say,
     expected,
-    read_details,
     starts_of,
     tell,
     train_starts,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pydantic
+
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import write_atomically
-from tenfold.core.registry import described
-from tenfold.core.stored_files import read_json_mapping
+from tenfold.core.registry import described, first_problem
+from tenfold.core.stored_files import read_json_mapping, sealed
 from tenfold.encodings import ENCODINGS
 from tenfold.league.tracks import LeagueTrack
 from tenfold.results.collect import collect
-from tenfold.results.row_schema import Row, row_key
+from tenfold.results.row_schema import Row, StoredRow, row_key, short
 from tenfold.results.tables import Collected
 from tenfold.runs.run import Run
 
@@ -30,18 +31,41 @@ class Climb:
     ended: str = ""
 
 
+class StoredLadder(pydantic.BaseModel):
+    """The content of a `ladder.json`."""
+
+    model_config = pydantic.ConfigDict(strict=True)
+    asked: dict[str, Any]
+    rows: list[dict[str, Any]]
+    ended: str
+
+
 def climb(track: LeagueTrack, run: Run) -> Climb:
     """Measure a run at the lengths of the ladder, or read what was measured."""
     asked = {"lengths": list(track.ladder), "slices": list(track.slices), "n": track.n}
-    path = run.folder / LADDER_FILE
-    if path.is_file():
-        stored = read_json_mapping(run.folder, LADDER_FILE, "a ladder")
-        if stored.get("asked") == asked:
-            return Climb(stored["rows"], stored["ended"])
+    stored = _read(run.folder)
+    if stored is not None and stored.asked == asked:
+        return Climb(stored.rows, stored.ended)
     climbed = _climb(track, run)
     content = {"asked": asked, "rows": climbed.rows, "ended": climbed.ended}
-    write_atomically(path, json.dumps(content, indent=1).encode())
+    write_atomically(run.folder / LADDER_FILE, sealed(content))
     return climbed
+
+
+def _read(folder: Path) -> StoredLadder | None:
+    """What was measured, its seal and its rows checked; None if nothing was."""
+    try:
+        values = read_json_mapping(folder, LADDER_FILE, "a ladder")
+        stored = StoredLadder.model_validate(values)
+        for row in stored.rows:
+            StoredRow.model_validate({**row, "checkpoint": "best"})
+    except FileNotFoundError:
+        return None
+    except pydantic.ValidationError as error:
+        raise TenfoldError(
+            f"{folder / LADDER_FILE} is damaged: {short(first_problem(error))}"
+        ) from None
+    return stored
 
 
 def _climb(track: LeagueTrack, run: Run) -> Climb:

@@ -19,7 +19,7 @@ from tenfold.league.entries import LABELS
 from tenfold.league.entry_papers import OURS, PAPERS
 from tenfold.league.league_chart import MOST, chart, hue
 from tenfold.league.league_page_code import SCRIPT, STYLE
-from tenfold.league.run_league import read_details
+from tenfold.league.run_details import read_details
 from tenfold.league.standing import Standing, read_league, shelf_folder, standings
 from tenfold.league.tracks import (
     ABOVE_MEDIAN,

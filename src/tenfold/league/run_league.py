@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import Stopped, TenfoldError
-from tenfold.core.stored_files import read_json
 from tenfold.league.budget import (
     chosen_rate,
     flops_per_step,
@@ -31,6 +30,7 @@ from tenfold.league.budget import (
 )
 from tenfold.league.entries import LeagueEntry, entries_of
 from tenfold.league.ladder import measured
+from tenfold.league.run_details import DETAILS, read_details
 from tenfold.league.stages import account, declared, stage_recipe
 from tenfold.league.tracks import DEFAULT_SCALE, TRIED, LeagueTrack, track_at
 from tenfold.ledger.results_folder import beside, commit
@@ -44,7 +44,6 @@ from tenfold.runs.run import Run
 from tenfold.runs.train import train
 from tenfold.sweeps.sweep import Callback, Failure, Outcome, run_sweep
 
-DETAILS = "details.json"  # beside the rows: rates that were tried, operations, where a ladder ended
 OUT, RESULTS = Path("runs/league"), Path("results")
 Say = Callable[[str], None]
 
@@ -334,16 +333,6 @@ def keep(collected: Collected, folder: Path, details: dict[str, Any]) -> None:
     both.rows.sort(key=lambda row: (row["recipe"], row["seed"]))
     both.runs.sort(key=lambda run: run["run"])
     commit(both, folder, rest)
-
-
-def read_details(folder: Path) -> dict[str, Any]:
-    """What is known of committed runs beside their rows, by fingerprint."""
-    if not (folder / DETAILS).is_file():
-        return {}
-    stored = read_json(folder, DETAILS)
-    if not isinstance(stored, dict):
-        raise TenfoldError(f"{folder / DETAILS} is damaged: it is no mapping")
-    return stored
 
 
 def harvest(source: Path, target: Path) -> int:

@@ -186,9 +186,9 @@ def _failures_of(experiment: Experiment) -> Iterator[None]:
     """Turn an error in an experiment's module into one line with the experiment's name."""
     try:
         yield
-    except TenfoldError:
+    except (TenfoldError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         message = f"{experiment.id} failed: {type(error).__name__}: {error}"
         raise TenfoldError(message) from error
 

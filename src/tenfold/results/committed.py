@@ -36,9 +36,6 @@ def committed(paper: str, experiment: str, shelves: Sequence[Path] = ()) -> dict
 def read_committed(folder: Path) -> Collected:
     """Read rows and runs of one folder. A damaged or newer run is named and left out; a damaged file is an error."""
     rows, runs = read_rows(folder / ROWS), read_runs(folder / RUNS)
-    for run in runs:
-        if lacking := [column for column in RUN if column not in run]:
-            raise TenfoldError(f"{folder / RUNS} is damaged: a run has no {lacking[0]}")
     current: list[Row] = [
         {key: run[key] for key in RUN} | {"recipe": _as_now(run["recipe"])} for run in runs
     ]
@@ -84,6 +81,9 @@ def read_runs(path: Path) -> list[Row]:
         runs = (
             stored["runs"] if isinstance(stored, dict) else stored
         )  # before rows were counted: a list
+        for run in runs:
+            if lacking := [column for column in RUN if column not in run]:
+                raise ValueError(f"a run has no {lacking[0]}")
         return [
             {**run, **{key: json.dumps(run[key]) for key in ("recipe", "environment")}}
             for run in runs

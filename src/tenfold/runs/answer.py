@@ -6,8 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import LARGEST_TEXT
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,18 @@ def answers_in(file: Path, answer: Callable[[str], Answer]) -> Iterator[Answer]:
 
 def _lines(file: Path) -> Iterator[str]:
     if str(file) == "-":
-        yield from (line.strip() for line in sys.stdin)
+        yield from _questions(sys.stdin)
         return
     try:
         with file.open() as lines:
-            yield from (line.strip() for line in lines)
+            yield from _questions(lines)
     except UnicodeDecodeError:
         raise TenfoldError(f"{file} is not a text file") from None
+
+
+def _questions(lines: TextIO) -> Iterator[str]:
+    """Lines up to a length: /dev/zero would be one without an end."""
+    while line := lines.readline(LARGEST_TEXT):
+        if len(line) == LARGEST_TEXT:
+            raise TenfoldError(f"a question is longer than {LARGEST_TEXT:,} characters")
+        yield line.strip()

@@ -23,6 +23,7 @@ from tenfold.encodings import ENCODINGS, SIZES
 from tenfold.evals.exact_match import Examiner
 from tenfold.models import MODELS, AttentionModel, Model, Shape
 from tenfold.models.model import SUPPLIED
+from tenfold.models.usable_device import usable_device
 from tenfold.models.weightless import weightless
 from tenfold.runs.own_components import require
 from tenfold.runs.recipe import ModelSize, Recipe
@@ -250,7 +251,7 @@ def _parts(recipe: Recipe) -> Parts:
         "shape": shape,
         **encodings,
     }
-    _check_device(recipe.train.device)
+    usable_device(recipe.train.device)
     return Parts(source, make, options)
 
 
@@ -296,12 +297,3 @@ def _source(recipe: Recipe, layout: str) -> Source:
         drawn = task.sample(SEEN, recipe.data.length, np.random.default_rng(0), draw)
         noise = Noise.among(drawn, recipe.data.noise)
     return Problems(recipe, batcher, draw, noise)
-
-
-def _check_device(name: str) -> None:
-    try:
-        if torch.empty(1, device=name).is_meta:
-            raise RuntimeError("it holds no numbers")
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise TenfoldError(f'device "{name}" cannot be used here: {reason}') from None

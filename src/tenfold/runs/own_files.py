@@ -98,8 +98,10 @@ def execute(source: OwnSource) -> ModuleType:
     executing.append(source.file)
     try:
         exec(compile(source.code, source.origin, "exec", dont_inherit=True), module.__dict__)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         del _sources[name], sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
         if isinstance(error, TenfoldError):
             raise TenfoldError(f"{source.file} failed: {error}") from error
         raise TenfoldError(f"{source.file} failed: {_told(error, source)}") from error

@@ -48,7 +48,7 @@ from tenfold.training.metrics_file import METRICS, Metrics
 
 FILES = (
     "result.json", METRICS, "recipe.yaml", "environment.json", "status.json", "log.txt",
-    SAMPLES_FILE, "certificate.json", "feats.json",
+    SAMPLES_FILE, "certificate.json", "feats.json", "ladder.json",
 )  # fmt: skip
 Callback = Callable[[Metrics], None]
 StopWhen = Callable[[Model, int], str | None]

@@ -127,9 +127,9 @@ def _from_python(path: Path, scale: str | None) -> Any:
     made = getattr(execute(read_own(path)), "grid", None)
     try:
         made = made(scale) if callable(made) else made
-    except TenfoldError:
+    except (TenfoldError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise TenfoldError(f"{path} failed: {type(error).__name__}: {error}") from error
     return made
 

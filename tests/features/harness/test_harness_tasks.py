@@ -80,6 +80,7 @@ def test_other_arithmetic(tmp_path):
         (("--slices", "uniform,hart"), 'unknown slice "hart"; did you mean "hard"?'),
         (("--format", "plane"), 'unknown format "plane"; did you mean "plain"?'),
         (("--shots", "99"), "0 to 16 examples"),
+        (("--n", "1000000"), "1000000 problems with 4 examples each; 1 to 100,000"),
     ],
 )
 def test_a_command_that_is_off(tenfold, words, why):

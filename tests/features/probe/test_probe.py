@@ -219,7 +219,8 @@ def test_bad_folders(tenfold, folder, tmp_path, text):
     assert 'no folder "somebody/model", and the hub cannot be reached' in err
     for words, message in (
         (["--dtype", "float31"], 'unknown dtype "float31"; did you mean "float32"?'),
-        (["--device", "tpu9"], 'the device "tpu9" cannot be used here'),
+        (["--device", "tpu9"], 'device "tpu9" cannot be used here'),
+        (["--device", "meta"], 'device "meta" cannot be used here: it holds no numbers'),
         (["--lengths", "8,x"], '"x" is not a length'),
         (["--text", "nothing.txt"], 'no file or folder "nothing.txt"'),
     ):

@@ -1,6 +1,7 @@
 """Which sums converge: by hand, by another way to the same formula, and by numbers."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -297,6 +298,13 @@ def test_no_text(tmp_path):
         table(tmp_path / "bias.txt")
     with pytest.raises(TenfoldError, match="cannot be read: No such file"):
         table(tmp_path / "none.txt")
+
+
+def test_a_pipe_is_no_table(tmp_path):
+    """It would be waited for."""
+    os.mkfifo(tmp_path / "bias.txt")
+    with pytest.raises(TenfoldError, match="no regular file"):
+        table(tmp_path / "bias.txt")
 
 
 def test_evidence_of_a_table_is_no_verdict():

@@ -178,7 +178,8 @@ def test_erf(tenfold, tmp_path, pe, has_theory):
             assert 1 <= head["attention"] <= told["tokens"]
             assert 1 <= head["gradient"] <= told["tokens"]
             assert (head["theory"] is not None) == has_theory
-    code, out, _ = tenfold("erf", "run")
+    code, out, err = tenfold("erf", "run")
+    assert "measuring attention, 16/16" in err
     assert "the whole model, by gradient: " in out
     for words in (("--length", 0), ("--n", 0), ("--eps", 2), ("--seed", -1)):
         code, _, err = tenfold("erf", "run", *words)

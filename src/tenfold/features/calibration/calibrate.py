@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,7 +12,7 @@ import torch
 
 from tenfold.core.errors import TenfoldError, unknown
 from tenfold.data.batch import Batch
-from tenfold.data.tasks.task import Examples
+from tenfold.data.tasks.task import Examples, check_length
 from tenfold.evals.statistics import wilson
 from tenfold.features.calibration.calibration import Accuracy, Calibration, Positions
 from tenfold.features.calibration.line_selection import Compared, Rows, Rules, Source, find
@@ -67,6 +67,7 @@ def calibrate(
     allow_imperfect: bool = False,
     checked: int = CHECKED,
     which: Which = "best",
+    progress: Callable[[int, int], None] | None = None,
 ) -> Calibration:
     """Find the lines along which a run's heads attend, on problems of its training lengths.
 
@@ -109,6 +110,7 @@ def calibrate(
         directions=directions, cross_directions=cross_directions, along=along, source=source, soft=soft, lines=lines, best=best, right_only=right_only, rows=rows,
     )  # fmt: skip
     run = run if isinstance(run, Run) else open_run(run)
+    check_length(run.recipe.data.length, samples)
     torch.set_num_threads(run.recipe.train.threads)
     model = attention_in(run.model(which), "calibration").cpu()
     text = run.built.source.running_text
@@ -123,8 +125,9 @@ def calibrate(
             "Train longer, or use --allow-imperfect"
         )
     problems = [] if text else list(_problems(run, samples, (13,)))
+    batches = stretches if text else map(run.built.batcher, problems)
     averages = average(
-        model, stretches if text else map(run.built.batcher, problems), scores, kind=lines, directions=every,
+        model, _counted(batches, samples, progress), scores, kind=lines, directions=every,
         right_only=right_only, own_answers=not text,
         digits=(torch.from_numpy(part.longest) for part in problems) if rows == "digits" else None,
     )  # fmt: skip
@@ -164,6 +167,18 @@ def _problems(run: Run, n: int, stream: tuple[int, ...]) -> Iterator[Examples]:
     for start in range(0, n, PART):
         length = built.length_at(rng, run.recipe.data.length)
         yield built.batcher.task.sample(min(PART, n - start), length, rng, built.draw)
+
+
+def _counted(
+    batches: Iterable[Batch], n: int, progress: Callable[[int, int], None] | None
+) -> Iterator[Batch]:
+    """Batches, with a word after each on how many of the rows are done."""
+    done = 0
+    for batch in batches:
+        yield batch
+        done += len(batch)
+        if progress is not None:
+            progress(done, n)
 
 
 STRETCHES = 32  # stretches of text at a time

@@ -135,6 +135,7 @@ def calibrate(
     from tenfold.features.calibration.calibration_page import write_calibration
     from tenfold.features.calibration.calibration_text import as_json, calibration_lines
     from tenfold.runs.run import is_shipped, open_run
+    from tenfold.runs.terminal import Watch
 
     opened, second = open_run(run), None if again is None else open_run(again)
     if out is None and is_shipped(opened):
@@ -149,9 +150,11 @@ def calibrate(
     }  # fmt: skip
     options = (PUBLISHED if published else {}) | (AS_CODED if coded else {})
     options |= {key: value for key, value in named.items() if value is not None}
-    calibration = find(
-        opened, samples, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint, **options
-    )
+    with Watch([opened.recipe.name], [0]) as watch:
+        calibration = find(
+            opened, samples, soft=soft, allow_imperfect=allow_imperfect, which=checkpoint,
+            progress=watch.counting("averaging attention"), **options,
+        )  # fmt: skip
     path = out or opened.folder / FILE
     calibration.save(path)
     own = opened.folder / "recipe.yaml"  # as it was trained: its name has no scale and no changes

@@ -38,18 +38,21 @@ def export(
     `tenfold lm-eval export --task addition --lengths 1-20 --out tasks`
     """
     from tenfold.features.harness.harness_tasks import SLICES, write_tasks
+    from tenfold.runs.terminal import Watch
 
     chosen = SLICES if slices is None else tuple(each.strip() for each in slices.split(","))
-    written = write_tasks(
-        task,
-        parse_lengths(lengths),
-        out,
-        slices=chosen,
-        written=format_,
-        n=n,
-        shots=shots,
-        seed=seed,
-    )
+    with Watch([task], [0]) as watch:
+        written = write_tasks(
+            task,
+            parse_lengths(lengths),
+            out,
+            slices=chosen,
+            written=format_,
+            n=n,
+            shots=shots,
+            seed=seed,
+            progress=watch.counting("writing problems"),
+        )
     if json_:
         return print_json(as_text(written))
     everything = list(written)[-1]

@@ -22,6 +22,7 @@ from tenfold.data.tasks.task import NumberTask
 from tenfold.evals.exact_match import Examiner
 
 SLICES = ("uniform", "full", "unequal", "cascades", "carries", "nines", "multipliers")
+MOST = 100_000  # problems of a length and a slice
 EXAMPLES = 16  # problems of a length that are shown as examples, and never asked
 VERSION = 1.0
 
@@ -57,6 +58,7 @@ def write_tasks(
     n: int = 100,
     shots: int = 4,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Path]:
     """Write task files and their problems into a new folder; the files by the names that `lm_eval --tasks` takes.
 
@@ -68,22 +70,24 @@ def write_tasks(
         n: problems of each slice and length.
         shots: examples before each question; `lm_eval --num_fewshot` overrides it.
         seed: of the problems.
+        progress: is called with how many files of problems there are, and how many there will be.
     """
     if seed < 0:
         raise TenfoldError(f"the seed of problems must be 0 or more, not {seed}")
     folder, examiner = Path(folder).resolve(), _examiner(task, seed)
     if written not in FORMATS:
         raise unknown("format", written, FORMATS)
-    if n < 1 or not 0 <= shots <= EXAMPLES:
+    if not 1 <= n <= MOST or not 0 <= shots <= EXAMPLES:
         raise TenfoldError(
-            f"{n} problems with {shots} examples each; at least 1, and 0 to {EXAMPLES} examples, are right"
+            f"{n} problems with {shots} examples each; 1 to {MOST:,}, and 0 to {EXAMPLES} examples, are right"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TenfoldError(f"{folder} is not an empty folder; name a new one")
     whole = f"tenfold_{task}" + ("" if written == "plain" else f"_{written}")
     groups: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
-    for length, label, sampler in examiner.samplers(lengths, slices):
+    chosen = list(examiner.samplers(lengths, slices))
+    for done, (length, label, sampler) in enumerate(chosen, 1):
         group = f"{whole}_{label.replace('-', '_')}"
         name = f"{group}_{length}"
         groups.setdefault(group, []).append(name)
@@ -102,6 +106,8 @@ def write_tasks(
             _lines(shown),
         )
         files[f"{name}.yaml"] = _task_file(name, folder, asked, shots)
+        if progress is not None:
+            progress(done, len(chosen))
     for group, names in groups.items():
         files[f"{group}.yaml"] = _group_file(group, names)
     files[f"{whole}.yaml"] = _group_file(whole, list(groups))

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from tenfold.core.errors import TenfoldError
 from tenfold.core.files import remove, write_atomically
 
+HASH = "sha256"  # of a part, beside its tensors
 SAMPLED = 256  # numbers of each weight that identify it
 
 
@@ -42,11 +43,16 @@ class FinishedParts:
             return self.kept.get(name)
         path = self.folder / f"{name}.safetensors"
         try:
-            return load(path.read_bytes())
+            with safe_open(path, "pt") as file:
+                found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
+                stated = (file.metadata() or {}).get(HASH)
         except FileNotFoundError:
             return None
         except (OSError, SafetensorError) as error:
             raise TenfoldError(f"{path} cannot be read ({error}); remove it, or use --fresh") from None  # fmt: skip
+        if stated != _digest(found):
+            raise TenfoldError(f"{path} was changed after it was written; remove it, or use --fresh")  # fmt: skip
+        return found
 
     def has(self, name: str) -> bool:
         """Whether a part is finished."""
@@ -67,8 +73,17 @@ class FinishedParts:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise TenfoldError(f"cannot write to {self.folder}: {error.strerror or error}") from None  # fmt: skip
-            write_atomically(self.folder / f"{name}.safetensors", save(made))
+            write_atomically(self.folder / f"{name}.safetensors", save(made, {HASH: _digest(made)}))
         return made
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    """The hash of all tensors, with their names and kinds."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 @torch.no_grad()

@@ -16,6 +16,7 @@ from transformers.utils import logging
 
 from tenfold import hf
 from tenfold.core.errors import TenfoldError, unknown
+from tenfold.models.usable_device import usable_device
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16, "float64": torch.float64}  # fmt: skip
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
@@ -25,7 +26,7 @@ def load_model(name: str, dtype: str = "float32", device: str = "cpu") -> PreTra
     """The model of a folder or of a name on the hub, in evaluation mode. Its code is that of transformers."""
     if dtype not in DTYPES:
         raise unknown("dtype", dtype, DTYPES)
-    where = _device(device)
+    where = usable_device(device)
     folder = Path(name).expanduser()
     local = folder.is_dir()
     if not local and (name.startswith((".", "/", "~")) or name.count("/") > 1 or folder.exists()):
@@ -59,16 +60,6 @@ def load_tokenizer(name: str) -> Any:
     except Exception as error:  # of many kinds, by the kind of tokenizer
         reason = " ".join(str(error).split())[:160]
         raise TenfoldError(f"{missing} ({reason})") from None
-
-
-def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except Exception as error:  # no such name, no such device here, or built without it
-        reason = " ".join(str(error).split())[:100]
-        raise TenfoldError(f'the device "{name}" cannot be used here: {reason}; cpu always can') from None  # fmt: skip
-    return device
 
 
 def _check_folder(folder: Path) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tenfold.core.errors import TenfoldError
+from tenfold.core.stored_files import LARGEST_TEXT, read_stored
 from tenfold.encodings.decay_series import Decay, Series, SeriesVerdict, never, unbounded
 
 LONGEST = 1 << 22  # the largest number of distances
@@ -20,12 +21,13 @@ def table(path: Path | str, *, weights: bool = False) -> Series:
     Numbers are separated by spaces or commas. Lines that begin with # are comments. A table is finite, so nothing is
     known about the sum over all distances.
     """
+    whole = Path(path).resolve()
     try:
-        lines = Path(path).read_text().splitlines()
+        lines = read_stored(whole.parent, whole.name, LARGEST_TEXT).decode().splitlines()
     except UnicodeDecodeError:
         raise TenfoldError(f"{path} is not text; a table of numbers is") from None
-    except OSError as error:
-        raise TenfoldError(f"{path} cannot be read: {error.strerror}") from None
+    except FileNotFoundError:
+        raise TenfoldError(f"{path} cannot be read: No such file or directory") from None
     rows = [
         _numbers(path, number, line, weights)
         for number, line in enumerate(lines, 1)

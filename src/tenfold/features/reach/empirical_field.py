@@ -14,7 +14,7 @@ Shapes: B rows, H heads, T queries, S keys, L layers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -49,7 +49,12 @@ class Fields:
         return int(self.layer_gradient[0])
 
 
-def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
+def fields(
+    model: Model,
+    batch: Batch,
+    eps: float = 0.05,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fields:
     """Measure the fields of the stack that writes the answer, over the rows of a batch."""
     if not 0 < eps < 1:
         raise TenfoldError(f"a share eps of {eps}; above 0 and below 1")
@@ -75,6 +80,8 @@ def fields(model: Model, batch: Batch, eps: float = 0.05) -> Fields:
             strict=True,
         ):
             total += part
+        if progress is not None:
+            progress(min(start + rows, len(batch)), len(batch))
     return Fields(
         eps, tokens, quantile(weights, eps), quantile(moved, eps), quantile(inputs, eps),
         weights / weights.sum(-1, keepdim=True),

@@ -134,10 +134,13 @@ def erf(
     from tenfold.features.reach.run_reach import measured
     from tenfold.features.reach.run_reach_text import erf_as_json, erf_lines
     from tenfold.runs.run import open_run
+    from tenfold.runs.terminal import Watch
 
-    result = erf_as_json(
-        measured(open_run(run), length, n, eps, which=checkpoint, seed=seed),
-    )
+    opened = open_run(run)
+    with Watch([opened.recipe.name], [0]) as watch:
+        progress = watch.counting("measuring attention")
+        found = measured(opened, length, n, eps, which=checkpoint, seed=seed, progress=progress)
+    result = erf_as_json(found)
     if json_:
         return print_json(result)
     print(*erf_lines(result), sep="\n")

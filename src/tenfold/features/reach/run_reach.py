@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,7 @@ def measured(
     *,
     which: Which = "best",
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> MeasuredReach:
     """Measure `n` rows of this length (by default the training length), drawn as in training."""
     if n < 1:
@@ -45,7 +47,7 @@ def measured(
     model = attention_in(run.model(which), "a receptive field").cpu()
     batch = run.built.source.batch(n, length, rng, None)
     model.check(batch)
-    empirical = fields(model, batch, eps)
+    empirical = fields(model, batch, eps, progress)
     return MeasuredReach(
         empirical, theoretical_reach(model, empirical.attention.shape[1], empirical.tokens, eps)
     )
