@@ -87,7 +87,7 @@ TEXT_MULTIPLICATION = merge(
     },
 )
 # The same by the curriculum of `multiplication-3-uniform-staged`, among words from the first step on. Frames do not vary.
-# laptop scale: about two hours on one idle core.
+# laptop scale: some three hours on one idle core.
 TEXT_STAGED = merge(
     in_stages("3"),
     {"train": {"precision": "bfloat16"}, "eval": {"slices": ["uniform", "multipliers"], "n": 200}},
@@ -204,7 +204,7 @@ RECIPES = {
         no_vector_for_words(MULTIPLICATION_SCALES, BY_MULTIPLIER),
         {
             "symmetry/text-multiplication-staged": {
-                "about": f"{TEXT_STAGED['words']}{AMONG_WORDS['words']}, by a curriculum; two of four heads know the multiplier and the places of the other integer",
+                "about": f"{TEXT_STAGED['words']}{AMONG_WORDS['words']}, by a curriculum; half of the heads know the multiplier and the places of the other integer",
                 "claim": "symmetry/fig7-three-digits-with-text",
             }
         },
