@@ -45,9 +45,9 @@ finally:
 @pytest.mark.parametrize(
     ("command", "most"),
     [
-        ("train symmetry/addition-relative --scale smoke", 41),
-        ("certify addition", 51),
-        ("reproduce bias/calibration --scale smoke --workers 1", 70),
+        ("train symmetry/addition-relative --scale smoke", 42),
+        ("certify addition", 52),
+        ("reproduce bias/calibration --scale smoke --workers 1", 71),
     ],
 )
 def test_files_on_the_way(command, most, tmp_path):

@@ -26,7 +26,7 @@ class Brief(NamedTuple):
     worst: str
 
 
-class Point(NamedTuple):
+class HeadlineValue(NamedTuple):
     """One number: the series and the place where it stands."""
 
     series: str
@@ -86,13 +86,13 @@ def _of_the_weakest(entry: Entry, measured: Sequence[Verdict], names: Mapping[st
     return Brief(f"{ours} (least favourable of {len(measured)})", shown)
 
 
-def _point(entry: Entry, number: Number, names: Mapping[str, str], value: float | None) -> Point:
+def _point(entry: Entry, number: Number, names: Mapping[str, str], value: float | None) -> HeadlineValue:
     cell = number.cell
     lengths = {row["length"] for row in cell.rows(entry.rows)}
     length = lengths.pop() if len(lengths) == 1 else None
     place = (str(cell.slice or ""), -1 if length is None else int(length))
     text = "" if value is None else _number(cell, value)
-    return Point(names[_series(cell)], place, text, cell.share)
+    return HeadlineValue(names[_series(cell)], place, text, cell.share)
 
 
 def _number(cell: RuleCell, value: float) -> str:
@@ -156,14 +156,14 @@ def _alike(lists: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda words: len(set(words)) == 1, columns))
 
 
-def _by_series(points: Iterable[Point]) -> dict[str, dict[Place, Point]]:
-    series: dict[str, dict[Place, Point]] = defaultdict(dict)
+def _by_series(points: Iterable[HeadlineValue]) -> dict[str, dict[Place, HeadlineValue]]:
+    series: dict[str, dict[Place, HeadlineValue]] = defaultdict(dict)
     for point in points:
         series[point.series][point.place] = point
     return series
 
 
-def _written(points: Sequence[Point], unit: str, places: bool = True) -> str:
+def _written(points: Sequence[HeadlineValue], unit: str, places: bool = True) -> str:
     """`a 100/99.5% at 4/5 digits, b 0% at 4 digits`; the places once, behind, where all series have the same, or not at all."""
     series = _by_series(points)
     if not places:
@@ -180,12 +180,12 @@ def _written(points: Sequence[Point], unit: str, places: bool = True) -> str:
     return " ".join(filter(None, [", ".join(parts), last]))
 
 
-def _named(name: str, points: Mapping[Place, Point], where: str) -> str:
+def _named(name: str, points: Mapping[Place, HeadlineValue], where: str) -> str:
     values = _values([points[place] for place in sorted(points)])
     return " ".join(filter(None, [name, values, where]))
 
 
-def _values(points: Sequence[Point]) -> str:
+def _values(points: Sequence[HeadlineValue]) -> str:
     return "/".join(point.text for point in points) + "%" * points[0].percent
 
 
