@@ -34,7 +34,9 @@ def test_stages_come_before_the_problems_of_the_paper(scale):
     """Multipliers have all their digits throughout, so that none is ever padded: `700`, then any."""
     given = recipe("symmetry/multiplication-3-uniform-staged", scale)
     built = build(given.replace(model={"layers": 1, "width": 32}, train={"batch": 16}))
-    first, last = (built.batch_at(number).sequence.tokens for number in (0, given.train.steps - 100))
+    first, last = (
+        built.batch_at(number).sequence.tokens for number in (0, given.train.steps - 100)
+    )
     assert first.shape[1] <= 3 + 1 + 8
     assert last.shape[1] == 3 + 1 + 20
     for tokens in (first, last):

@@ -86,7 +86,9 @@ def _of_the_weakest(entry: Entry, measured: Sequence[Verdict], names: Mapping[st
     return Brief(f"{ours} (least favourable of {len(measured)})", shown)
 
 
-def _point(entry: Entry, number: Number, names: Mapping[str, str], value: float | None) -> HeadlineValue:
+def _point(
+    entry: Entry, number: Number, names: Mapping[str, str], value: float | None
+) -> HeadlineValue:
     cell = number.cell
     lengths = {row["length"] for row in cell.rows(entry.rows)}
     length = lengths.pop() if len(lengths) == 1 else None
