@@ -91,6 +91,8 @@ def test_what_is_wrong_is_told_before_anything_starts(tmp_path):
         run_sweep([SMOKE], tmp_path, address="auto")
     with pytest.raises(TenfoldError, match="0 workers; at least 1"):
         run_sweep([SMOKE], tmp_path, workers=0)
+    with pytest.raises(TenfoldError, match="1000000 workers; this machine starts at most"):
+        run_sweep([SMOKE], tmp_path, workers=10**6)
     with pytest.raises(TenfoldError, match=r'"symmetry/addition-relative": unknown task'):
         run_sweep([SMOKE, SMOKE.replace(task="addishun")], tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -32,11 +32,12 @@ from tenfold.runs.size_check import check_countable
 from tenfold.runs.tracking import TRACKERS
 from tenfold.runs.train import clear
 from tenfold.sweeps.grid import recipes_of
-from tenfold.sweeps.local_pool import LocalPool
+from tenfold.sweeps.local_pool import LocalPool, cores
 from tenfold.sweeps.worker import LOG, STATUS, Ending, SweepJob
 
 State = Literal["waiting", "running", "elsewhere", "finished", "kept", "failed"]
 TRIES = 3  # of a run whose worker dies
+MOST_A_CORE = 16  # workers on this machine: each is a process that imports PyTorch
 TICK = 0.25  # seconds between two looks at the workers
 RETURN = 2.0  # seconds after which a run that another process works on is looked at again
 
@@ -126,6 +127,11 @@ def _on_ray(workers: int | None, address: str | None) -> Workers:
 def _on_this_machine(workers: int | None, address: str | None) -> Workers:
     if address is not None:
         raise TenfoldError(f'the address "{address}" is of a cluster; use it with --on ray')
+    most = MOST_A_CORE * cores()
+    if workers is not None and workers > most:
+        raise TenfoldError(
+            f"{workers} workers; this machine starts at most {most}, {MOST_A_CORE} a core"
+        )
     return LocalPool(workers)
 
 
