@@ -89,7 +89,7 @@ def test_what_fits_is_let_through():
 
 
 def test_other_devices_have_their_own_memory(monkeypatch):
-    monkeypatch.setattr("tenfold.runs.build._check_device", lambda name: None)
+    monkeypatch.setattr("tenfold.runs.build.usable_device", lambda name: None)
     large = changed("train.batch", 10**6)
     with pytest.raises(TenfoldError, match=r"train\.batch is 1000000"):
         check_size(large, GIB)
