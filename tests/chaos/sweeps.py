@@ -38,6 +38,7 @@ class SweepAttacks:
     """The results of a sweep that was left alone, and the ways to disturb another."""
 
     def __init__(self, folder: Path) -> None:
+        self.groups: list[int] = []  # processes of drivers that were disturbed
         self.folder = folder / "sweeps"
         self.folder.mkdir(exist_ok=True)
         place = self._place("alone")
@@ -51,10 +52,20 @@ class SweepAttacks:
     def local(self, number: int, draw: random.Random) -> str | None:
         name, way = list(self.ways().items())[number % len(self.ways())]
         place = self._place(f"{name}-{number}")
-        problem = way(place, draw) or self._completed(place)
+        try:
+            problem = way(place, draw) or self._completed(place)
+        finally:
+            self._end_workers()
         if problem is None:
             shutil.rmtree(place)
         return problem and f"{name}: {problem}"
+
+    def _end_workers(self) -> None:
+        """End what a killed driver left: a forked worker has the pipes of the others, and waits for work without an end."""
+        for group in self.groups:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
+        self.groups.clear()
 
     def ways(self) -> dict[str, Callable[[Path, random.Random], str | None]]:
         return {
@@ -69,16 +80,12 @@ class SweepAttacks:
         }
 
     def _during(self, place: Path, draw: random.Random, disturb: Disturb) -> str | None:
-        ended = run(
-            sweep(), place, during=lambda pid: self._later(pid, place, draw, disturb, self.seconds)
-        )
+        ended = run(sweep(), place, during=lambda pid: self._later(pid, place, draw, disturb))
         return None if ended.code < 0 else ended.problem()
 
-    @staticmethod
-    def _later(
-        pid: int, place: Path, draw: random.Random, disturb: Disturb, longest: float
-    ) -> None:
-        time.sleep(draw.uniform(0.0, longest))
+    def _later(self, pid: int, place: Path, draw: random.Random, disturb: Disturb) -> None:
+        self.groups.append(pid)
+        time.sleep(draw.uniform(0.0, self.seconds))
         with contextlib.suppress(OSError):
             disturb(pid, place / "runs", draw)
 
@@ -133,15 +140,17 @@ class SweepAttacks:
 
 def sweep(on: str = "local", address: str | None = None) -> Action:
     def action() -> None:
-        if on == "local":
-            fork_workers()
-        lease.Lease.__init__.__defaults__ = (0.0, 3.0)  # seconds without a renewal, not a minute
-        recipes = [RECIPE.replace(seed=seed) for seed in range(SEEDS)]
-        try:
+        try:  # as the command line has it
+            if on == "local":
+                fork_workers()
+            lease.Lease.__init__.__defaults__ = (0.0, 3.0)  # seconds without a renewal, no minute
+            recipes = [RECIPE.replace(seed=seed) for seed in range(SEEDS)]
             run_sweep(recipes, Path("runs"), on=on, workers=2, address=address).complete()
-        except TenfoldError as error:  # as the command line has it
+        except TenfoldError as error:
             print(f"error: {error}", file=sys.stderr)
             raise SystemExit(error.exit_code) from None
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None
 
     return action
 
