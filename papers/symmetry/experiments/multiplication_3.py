@@ -4,8 +4,8 @@
 
 Multipliers of exactly three digits by a curriculum (`data.stages`): those with zeros first. Seed 0 is trained without it, too, on
 multipliers of one to three digits. The slice `multiplier-3` is products whose multiplier has all three digits.
-At laptop scale about 14 minutes of one core for a run with uniform positions and stages, 22 with relative ones, 15 without
-stages (eight runs, 2.3 hours); finished runs are not done again. `--only multiplication-3-uniform-staged --seeds 0 --add` runs the headline alone.
+At laptop scale 40 to 60 minutes of one core for a run with uniform positions and stages, about as many with relative ones, 15
+without stages (eight runs, some five hours); finished runs are not done again. `--only multiplication-3-uniform-staged --seeds 0 --add` runs the headline alone.
 """
 
 from tenfold.drawing import figures_from_rows as from_rows
